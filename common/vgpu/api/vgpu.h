@@ -389,6 +389,14 @@ struct vg_written;
 /** @return what the last launch changed since vg_contents_keep(); to be freed. NULL: nothing */
 struct vg_written *vg_written_find(struct vg_device *device);
 bool vg_written_contains(const struct vg_written *w, uint64_t address);
+/** @return whether two launches changed the same byte by plain stores. @param address  becomes its
+ * address */
+bool vg_written_twice(const struct vg_written *w, const struct vg_written *other,
+                      uint64_t *address);
+/** @return whether the last launch, which changed @p w, replaced the contents of an allocation that
+ * an earlier launch was the last to read. @param address  becomes the allocation's address */
+bool vg_written_over(const struct vg_device *device, const struct vg_written *w, uint64_t launch,
+                     uint64_t *address);
 /** As vg_memory_hide() and vg_memory_show(). @pre the bytes are written */
 void vg_written_hide(struct vg_device *device, const struct vg_written *w);
 void vg_written_show(struct vg_device *device, const struct vg_written *w);

@@ -9,8 +9,9 @@
  *    memory, the bytes that a kernel wrote are known, too: the memory is compared with its contents
  *    before the launch (written_bytes.c).
  * 3. Other pairs are compared when the second is submitted. The bytes that a kernel read are not
- *    known, only the allocations. So a kernel races with a copy or fill only if that covers a whole
- *    allocation. Two kernels that write the same bytes are not found.
+ *    known, only the allocations. So a kernel that reads one races with a later copy, fill or kernel
+ *    only if that writes the whole allocation. Two kernels that write the same bytes are found if
+ *    these are known.
  *
  * Not checked: a host with several threads, which may order the work themselves; accesses that
  * synchronise (volatile, atomic); work that the host may know to be complete from a flag in its
@@ -161,6 +162,26 @@ bool session_races_is_hidden(const struct session *s, uint64_t address)
     return false;
 }
 
+/* Compares the kernel that has just run with earlier ones. */
+static void compare_kernels(struct session *s, struct tl_stream *stream, const char *kernel,
+                            const struct vg_written *written)
+{
+    struct raced *w;
+    char text[400], name[128];
+    for (int at = 0; (w = next_unordered(s, stream, &at));) {
+        uint64_t address;
+        const bool twice = w->launch && vg_written_twice(written, w->written, &address);
+        if (!twice && !(w->launch && vg_written_over(s->device, written, w->launch, &address)))
+            continue;
+        vg_address_name(s->device, address, name, sizeof name);
+        snprintf(
+            text, sizeof text,
+            "the kernel stores to %s, which %.200s in another stream %s: nothing orders the two",
+            name, w->name, twice ? "stores to, too" : "reads");
+        report(s, kernel, w, stream, text);
+    }
+}
+
 void session_races_launched(struct session *s, struct tl_stream *stream, const char *kernel)
 {
     const uint64_t launch = vg_launch_number(s->device);
@@ -188,10 +209,12 @@ void session_races_launched(struct session *s, struct tl_stream *stream, const c
                  name, w->name, w->writes ? "writes" : "reads");
         report(s, kernel, w, stream, text);
     }
+    struct vg_written *const written = vg_written_find(s->device);
+    vg_contents_drop(s->device);
+    compare_kernels(s, stream, kernel, written);
     w = note(s, stream);
     w->launch = launch;
-    w->written = vg_written_find(s->device);
-    vg_contents_drop(s->device);
+    w->written = written;
     if (vg_tells_host(s->device))
         timeline_learn(&s->time, timeline_after(&s->time, stream));
     snprintf(w->name, sizeof w->name, "%s", kernel);

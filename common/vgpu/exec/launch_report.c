@@ -36,6 +36,8 @@ static void each_touched(struct vg_launch *l, bool of_stores,
                 if (!(in->mode & (MODE_STRONG | MODE_VOLATILE)) && in->op != IR_ATOM)
                     *(of_stores ? &s->allocation->stored_by : &s->allocation->loaded_by) =
                         l->number;
+                if (ir_rows[in->op].class == IR_CLASS_ATOMIC)
+                    s->allocation->changed_by = l->number;
                 if (visited[s->allocation - m->list])
                     continue;
                 visited[s->allocation - m->list] = true;

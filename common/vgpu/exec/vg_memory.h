@@ -22,6 +22,7 @@ struct vg_allocation {
     bool exported;    /**< backed by a file that other devices also map: see memory_export.c */
     double passed_at; /**< vg_memory.passed_bytes at its last use; 0: not used yet */
     uint64_t loaded_by, stored_by; /**< numbers of the last launches, see struct vg_use */
+    uint64_t changed_by;           /**< ... that changed it by atomics */
     char *seen;                    /**< during a proof, if shared: contents after the last launch */
     uint64_t range;        /**< address of the reserved range of which it is a part; 0: none */
     enum vg_rights rights; /**< in a range */

@@ -1,5 +1,6 @@
 /* Which bytes of global memory a launch changed: its memory is copied before, and compared after. A
- * byte that gets the value that it had is not noticed. */
+ * byte that gets the value that it had is not noticed. Allocations that the launch also changed by
+ * atomics do not count: kernels in several streams may add to the same words. */
 #include "vgpu/exec/vg_device.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ struct vg_written {
     struct vg_written *next;
     uint64_t address;
     size_t bytes;
+    uint32_t number;   /* of the allocation: another one may get the address */
     uint8_t changed[]; /* a bit per byte */
 };
 
@@ -47,6 +49,7 @@ static struct vg_written *compare(const struct vg_allocation *a, const char *now
         return NULL;
     w->address = a->address;
     w->bytes = a->bytes;
+    w->number = a->number;
     for (size_t i = 0; i < a->bytes; i++)
         w->changed[i / 8] |= (uint8_t)((now[i] != before[i]) << i % 8);
     return w;
@@ -61,7 +64,7 @@ struct vg_written *vg_written_find(struct vg_device *d)
         const struct vg_allocation *a = &m->list[i];
         if (!is_kept(a) || sum + a->bytes > m->used_bytes)
             continue;
-        if (a->stored_by == d->launches) {
+        if (a->stored_by == d->launches && a->changed_by != d->launches) {
             struct vg_written *w = compare(a, vg_memory_host(m, a->address), d->kept + sum);
             if (w) {
                 w->next = first;
@@ -79,6 +82,44 @@ bool vg_written_contains(const struct vg_written *w, uint64_t address)
         w = w->next;
     const uint64_t at = w ? address - w->address : 0;
     return w && w->changed[at / 8] >> at % 8 & 1;
+}
+
+bool vg_written_twice(const struct vg_written *w, const struct vg_written *other, uint64_t *address)
+{
+    for (; w; w = w->next)
+        for (const struct vg_written *o = other; o; o = o->next) {
+            if (o->address != w->address || o->number != w->number)
+                continue;
+            for (size_t i = 0; i < w->bytes && i < o->bytes; i++)
+                if (w->changed[i / 8] & o->changed[i / 8] & 1 << i % 8) {
+                    *address = w->address + i;
+                    return true;
+                }
+        }
+    return false;
+}
+
+/* A word counts as written if one of its bytes was changed. A few may have had the new value. */
+static bool is_replaced(const struct vg_written *w)
+{
+    enum { SAME_MOST = 100 }; /* one in 100 */
+    size_t kept = 0;
+    for (size_t i = 0; i < w->bytes / 4; i++)
+        kept += !(w->changed[i / 2] >> i % 2 * 4 & 0xf);
+    return w->bytes >= 4 && kept <= w->bytes / 4 / SAME_MOST;
+}
+
+bool vg_written_over(const struct vg_device *d, const struct vg_written *w, uint64_t launch,
+                     uint64_t *address)
+{
+    for (; w; w = w->next) {
+        const struct vg_allocation *a = vg_memory_below(&d->memory, w->address);
+        if (a && a->loaded_by == launch && is_replaced(w)) {
+            *address = w->address;
+            return true;
+        }
+    }
+    return false;
 }
 
 void vg_written_hide(struct vg_device *d, const struct vg_written *w)

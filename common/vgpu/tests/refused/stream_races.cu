@@ -18,16 +18,21 @@ SCALE(overwrites)
 SCALE(wrong_part)
 SCALE(produces)
 SCALE(consumes)
+SCALE(first_writer)
+SCALE(second_writer)
+SCALE(reader)
+SCALE(replaces)
 
 int main()
 {
-    float *host, *a, *b;
+    float *host, *a, *b, *c;
     cudaStream_t s, t;
     CHECK(cudaMallocHost(&host, BYTES));
     for (int i = 0; i < N; i++)
         host[i] = i + 1;
     CHECK(cudaMalloc(&a, BYTES));
     CHECK(cudaMalloc(&b, BYTES));
+    CHECK(cudaMalloc(&c, BYTES));
     CHECK(cudaMemset(b, 0, BYTES));
     CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
@@ -66,7 +71,19 @@ int main()
     CHECK(cudaMemset(b, 0, BYTES));
     CHECK(cudaDeviceSynchronize());
     produces<<<N / BLOCK, BLOCK, 0, s>>>(a, b, N); /* a kernel reads what another stores */
-    consumes<<<N / BLOCK, BLOCK, 0, t>>>(b, a, N);
+    consumes<<<N / BLOCK, BLOCK, 0, t>>>(b, c, N);
+    CHECK(cudaDeviceSynchronize());
+
+    CHECK(cudaMemset(b, 0, BYTES)); /* two kernels store to it */
+    CHECK(cudaDeviceSynchronize());
+    first_writer<<<N / BLOCK, BLOCK, 0, s>>>(a, b, N);
+    second_writer<<<1, BLOCK, 0, t>>>(a + BLOCK, b, BLOCK);
+    CHECK(cudaDeviceSynchronize());
+
+    CHECK(cudaMemset(b, 0, BYTES));
+    CHECK(cudaDeviceSynchronize());
+    reader<<<N / BLOCK, BLOCK, 0, s>>>(b, c, N); /* a kernel replaces what another reads */
+    replaces<<<N / BLOCK, BLOCK, 0, t>>>(a, b, N);
     CHECK(cudaDeviceSynchronize());
 
     CHECK(cudaMemsetAsync(a, 0, BYTES, s)); /* both write the first half */

@@ -53,6 +53,9 @@ static struct raced *note(struct session *s, struct tl_stream *stream)
     for (size_t i = 0; i < s->streams.n; i++)
         if (s->streams.objects[i])
             forget_bit(&((struct stream *)s->streams.objects[i])->time.after, bit);
+    for (size_t i = 0; i < s->events.n; i++)
+        if (s->events.objects[i])
+            forget_bit(&((struct event *)s->events.objects[i])->after, bit);
     forget_bit(&s->legacy.time.after, bit);
     forget_bit(&s->per_thread.time.after, bit);
     forget_bit(&s->time.host_after, bit);

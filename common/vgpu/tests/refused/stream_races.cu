@@ -22,6 +22,8 @@ SCALE(first_writer)
 SCALE(second_writer)
 SCALE(reader)
 SCALE(replaces)
+SCALE(branch_writes)
+SCALE(branch_reads)
 
 int main()
 {
@@ -84,6 +86,23 @@ int main()
     CHECK(cudaDeviceSynchronize());
     reader<<<N / BLOCK, BLOCK, 0, s>>>(b, c, N); /* a kernel replaces what another reads */
     replaces<<<N / BLOCK, BLOCK, 0, t>>>(a, b, N);
+    CHECK(cudaDeviceSynchronize());
+
+    CHECK(cudaMemset(b, 0, BYTES)); /* both branches of a graph use b */
+    CHECK(cudaDeviceSynchronize());
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+    int n = N;
+    void *to[] = {&a, &b, &n}, *from[] = {&b, &c, &n};
+    cudaKernelNodeParams k = {(void *)branch_writes, N / BLOCK, BLOCK, 0, to, nullptr};
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &k));
+    k.func = (void *)branch_reads;
+    k.kernelParams = from;
+    CHECK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &k));
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    CHECK(cudaGraphLaunch(exec, s));
     CHECK(cudaDeviceSynchronize());
 
     CHECK(cudaMemsetAsync(a, 0, BYTES, s)); /* both write the first half */

@@ -27,6 +27,21 @@ void decode_BAR(struct decoder *d, struct ir_insn *in)
     decode_PLAIN(d, in);
 }
 
+/* @return whether a scope has two labels with a name. */
+static bool is_ambiguous(const struct ptx_function *f, const char *name)
+{
+    const struct ptx_label *first = NULL;
+    for (size_t i = 0; i < f->label_count; i++) {
+        const struct ptx_label *l = &f->labels[i];
+        if (strcmp(l->name, name) != 0)
+            continue;
+        if (first && first->scope == l->scope)
+            return true;
+        first = l;
+    }
+    return false;
+}
+
 static uint32_t label_block(struct decoder *d, const char *name)
 {
     long at = name ? ptx_label_find(d->function, name, d->in->scope) : -1;
@@ -34,6 +49,8 @@ static uint32_t label_block(struct decoder *d, const char *name)
         decode_problem(d, "no label '%.60s'", name ? name : "");
         return 0;
     }
+    if (is_ambiguous(d->function, name))
+        decode_problem(d, "the label '%.60s' is defined twice", name);
     if ((size_t)at >= d->function->instruction_count)
         return (uint32_t)d->cfg.block_count; /* the end of the function */
     return (uint32_t)d->cfg.block_of[at];

@@ -111,6 +111,17 @@ Test(ptx_decode, all_that_is_unsupported_is_named_at_once_with_source_lines)
     cr_assert(strstr(err.where, "no register"), "%s", err.where);
 }
 
+Test(ptx_decode, a_label_that_a_scope_defines_twice_is_a_problem)
+{
+    cr_assert_eq(
+        decode(HEAD ".visible .entry k()\n{\n{\nbra L;\nL: ret;\n}\n{\nbra L;\nL: ret;\n}\n}\n"),
+        ST_OK);
+    drop();
+    cr_assert_eq(decode(HEAD ".visible .entry k()\n{\nbra L;\nL: bar.sync 0;\nL: ret;\n}\n"),
+                 ST_BAD_FORMAT);
+    cr_assert(strstr(err.where, "the label 'L' is defined twice"), "%s", err.where);
+}
+
 Test(ptx_decode, code_of_headers_counts_for_the_line_that_inlined_it)
 {
     const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n"

@@ -57,7 +57,7 @@ struct page {
     struct word *words;
 };
 
-/* What the value of a load, or the execution of a store, depends on. */
+/* Whether a conflict of an access is a finding. */
 enum kind { UNKNOWN, MATTERS, IGNORED };
 
 struct grid_races {

@@ -110,6 +110,9 @@ enum st_code gr_session_start(struct gr_session *session, const struct gr_host *
 enum st_code gr_session_revive(struct gr_session *session, const struct arena *arena,
                                struct st_error *err);
 
+/** Seconds of a shape's time limit that allow for other users of the machine, who may occupy cores.
+ * The limit on the virtual GPU's own work is shorter by these seconds. */
+enum { GR_SESSION_OTHERS_S = 27 };
 /** Runs one convolution on the tensors in the arena. After GR_RAN, the process is frozen until the
  * next call, so that none of its threads can still write. @param limit_s  time limit of the run. */
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,

@@ -46,9 +46,6 @@ void gr_session_say_too_much(const struct gr_session *session, struct gr_run *ru
 /** Reports that the virtual GPU's process has crashed again, with this submission only. */
 void gr_session_say_crashed_twice(const struct gr_session *session, enum gr_outcome outcome,
                                   struct gr_run *run);
-/** Seconds of a shape's time limit that allow for other users of the machine, who may occupy cores.
- * The limit on the virtual GPU's own work is shorter by these seconds. */
-enum { GR_SESSION_OTHERS_S = 27 };
 /** Writes the limit that was reached: "30 s", or "3 s of the virtual GPU's processor time". */
 void gr_session_limit_text(const struct gr_session *session, double limit_s, char to[64]);
 /** Reports a crash that the runner has caught. @param limit_s  time limit of the run */

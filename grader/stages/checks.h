@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "conv.h"
 #include "grader/record/result.h"
+#include "grader/session/session.h"
 
 #include <stdio.h>
 
@@ -52,3 +53,8 @@ void gr_check_print(struct grading *g, struct gr_check *check);
  * GMAC at 0.007 GMAC/s (docs/sandbox.md has these numbers too). The limits of all sizes add up to
  * less than a class's limit for a grading, so that an endless run counts against the submission. */
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);
+
+/** Runs a convolution of the graded session within its time limit. A short grading stops kernels
+ * sooner if they are known to compute products many times: waiting for them would show no more. If
+ * the limit is reached, adds the number of multiply-adds to the message. */
+void gr_run_limited(struct grading *g, const struct conv_shape *shape, struct gr_run *run);

@@ -46,6 +46,10 @@ struct grading {
     struct gr_proof *proof;    /**< proof of the kernels' work, made after right unit shapes; or
                                     NULL */
     struct gr_inference_stage *inference;
+    /** A right unit shape whose kernels multiply surprisingly often, and how often they compute each
+     * product; 0: none is known. */
+    struct conv_shape repeating;
+    double repeats;
     double image_s; /**< seconds per image of the last convolution; 0: unknown */
     struct gr_turn turn;
     struct gr_result *result;

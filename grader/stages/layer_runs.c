@@ -217,7 +217,7 @@ static void run_shown(struct gr_inference_stage *in, const struct layer_runs *l,
     progress_follow(g->host.progress, "blocks", false);
     progress_expect(*wall_s * shape->B);
     const double begin_s = clock_now_s();
-    gr_session_run(&g->session, shape, &g->arena, gr_time_limit_s(g, shape), run);
+    gr_run_limited(g, shape, run);
     *wall_s = (clock_now_s() - begin_s) / shape->B;
     show_phase(in, l, "checking outputs");
 }

@@ -95,7 +95,7 @@ static enum st_code run_conv(struct grading *g, const struct gr_conv *conv, stru
         return code;
     gr_arena_fill(&g->arena, conv);
     gr_session_order(&g->session, order);
-    gr_session_run(&g->session, &conv->shape, &g->arena, gr_time_limit_s(g, &conv->shape), run);
+    gr_run_limited(g, &conv->shape, run);
     gr_session_order(&g->session, natural);
     return ST_OK;
 }
@@ -105,6 +105,24 @@ static void note_memory(struct gr_unit_stage *st, const struct gr_unit *u, const
     if (run->free_bytes && run->free_bytes < st->free_bytes)
         st->keeper = u;
     st->free_bytes = run->free_bytes;
+}
+
+/* Notes a right shape whose kernels multiply far more often than tiles of up to 128 maps do, which
+ * reach past the edges; most of all in a shape with few outputs or short rows. */
+static void note_repeats(struct grading *g, const struct conv_shape *s,
+                         const struct gr_device_record *record)
+{
+    enum { OUTPUTS = 1000, OUTPUTS_IF_LARGE = 30000, ROWS = 10 };
+    const double macs = nn_conv_macs(s), least_macs = 1e5;
+    const size_t outputs = nn_conv_y_elems(s);
+    const bool is_large =
+        outputs >= OUTPUTS_IF_LARGE && s->H - s->K >= ROWS - 1 && s->W - s->K >= ROWS - 1;
+    const double most = (is_large ? 1 : 3) * (12 + 192.0 / s->M);
+    const double repeats = (double)gr_device_counter(record, NULL, "fp32_fma") / macs;
+    if (macs < least_macs || outputs < OUTPUTS || repeats <= most || repeats <= g->repeats)
+        return;
+    g->repeats = repeats;
+    g->repeating = *s;
 }
 
 /* A buffer that the lab keeps for the next call is not a leak: running the shape again needs no
@@ -184,6 +202,8 @@ bool gr_unit_run(struct grading *g, struct gr_unit_stage *st, struct gr_unit *u,
     if (st->compared[st->whole].wrong && !run.pattern[0] && record &&
         gr_finding_refused(record, g->session.output.device.text, &run))
         note_run(st, &run, "", spec, n);
+    if (!st->compared[st->whole].wrong && record)
+        note_repeats(g, &conv.shape, record);
     st->shared_workspaces += st->compared[st->whole].wrong && run.workspaces > 1;
     if (st->compared[st->whole].wrong && record) {
         st->in_bytes += gr_clue_bytes(record, &conv.shape, st->clue, sizeof st->clue);

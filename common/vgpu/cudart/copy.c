@@ -181,21 +181,21 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
     struct graph_copy captured = {to, from, to_pitch, from_pitch, width, height, kind};
     if (capture_copy(stream, &captured))
         return cudaSuccess;
-    /* Addresses are unified: whatever the direction says, device memory is copied as such. */
-    if (kind == cudaMemcpyHostToDevice && !rt_is_host_readable(from, 1))
-        kind = cudaMemcpyDeviceToDevice;
-    if (kind == cudaMemcpyDeviceToHost && !rt_is_host_readable(to, 1))
-        kind = cudaMemcpyDeviceToDevice;
     if (height > 1 && to_pitch == width && from_pitch == width) {
         width *= height;
         to_pitch = from_pitch = width;
         height = 1;
     }
+    rt_managed_pull(); /* managed variables may be copied */
+    /* Addresses are unified: whatever the direction says, device memory is copied as such. Of host
+     * memory that ends too early, the device reports the error. */
+    if ((kind == cudaMemcpyHostToDevice && !rt_is_host_readable(from, width)) ||
+        (kind == cudaMemcpyDeviceToHost && !rt_is_host_readable(to, width)))
+        kind = cudaMemcpyDeviceToDevice;
     const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
     const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
-    rt_managed_pull(); /* managed variables may be copied */
-    if ((from_host && !rt_is_host_readable(from, width)) ||
-        (to_host && !rt_is_host_readable(to, width)))
+    if (kind == cudaMemcpyHostToHost &&
+        (!rt_is_host_readable(from, width) || !rt_is_host_readable(to, width)))
         return cudaErrorInvalidValue;
     cudaError_t error;
     if (from_host != to_host && copy_shared(to, to_pitch, from, from_pitch, width, height,

@@ -117,7 +117,7 @@ static bool put_graded(const struct gr_block *b, const struct gr_result *r)
     put_fact(&t, "Not sandboxed", all ? r->not_sandboxed : "", false);
     put_fact(&t, "Machine", r->machine, false);
     put_fact(&t, "Device", r->device, false);
-    put_fact(&t, "GPU profile", r->profile, false);
+    put_fact(&t, "GPU profile", strstr(r->machine, r->profile) ? "" : r->profile, false);
     put_fact(&t, "Timed on", all ? r->timed_on : "", false);
     put_fact(&t, "Compiler", r->compiler, false);
     put_fact(&t, "ConvLab", all ? r->version : "", false);

@@ -96,7 +96,10 @@ struct gr_check *gr_check_add(struct grading *g, const char *name)
     check = &r->check[r->checks < GR_MAX_CHECKS ? r->checks++ : r->checks - 1];
     const struct gr_item *item = gr_rubric_item(g->rubric, name);
     snprintf(check->name, sizeof check->name, "%s", name);
-    snprintf(check->text, sizeof check->text, "%s", item ? item->text : "not in the rubric");
+    if (item)
+        snprintf(check->text, sizeof check->text, "%s", item->text);
+    else
+        snprintf(check->text, sizeof check->text, "%s (not in the rubric)", name);
     check->max_points = item ? item->points : 0;
     check->status = GR_SKIP;
     check->required = true;

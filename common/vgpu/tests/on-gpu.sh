@@ -31,19 +31,6 @@ endless() {
     grep -q 'expect: no_progress' "$1"
 }
 
-sanitize() { # SOURCE TOOL
-    name=$(basename "$1" .cu)
-    log=$work/$name.$2
-    timeout 60 compute-sanitizer --tool "$2" "$work/$name" >"$log" 2>&1
-    status=$?
-    errors=$(sed -n 's/.*ERROR SUMMARY: *\([0-9]*\).*/\1/p; s/.*RACECHECK SUMMARY: *\([0-9]*\) hazard.*/\1/p' "$log" | head -n 1)
-    first=$(grep -E '^=========' "$log" | sed 's/^=* *//' |
-        grep -v -e COMPUTE-SANITIZER -e SUMMARY -e '^$' -e 'Target application' -e 'Saved host' | head -n 2 |
-        tr '\n\t' '  ')
-    [ "$status" -eq 124 ] && first="(did not end in 60 s) $first"
-    printf '%s\t%s\t%s\t%s\n' "$name" "$2" "${errors:-?}" "$first" >"$log.row"
-}
-
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cuda/lib64
 running=0
 for source in "$here"/programs/*.cu $(wanted sanitizer && ls "$here"/faults/*.cu); do
@@ -66,22 +53,29 @@ run_programs() {
     done >>"$out/programs.tsv"
 }
 
+# Prints "PROGRAM TOOL errors first", where first has the tool's first messages.
+sanitizer_row='
+    log=$(timeout 60 compute-sanitizer --tool "$1" "$0" 2>&1)
+    status=$?
+    errors=$(echo "$log" | sed -n "s/.*ERROR SUMMARY: *\([0-9]*\).*/\1/p; s/.*RACECHECK SUMMARY: *\([0-9]*\) hazard.*/\1/p" | head -n 1)
+    first=$(echo "$log" | grep -E "^=========" | sed "s/^=* *//" |
+        grep -v -e COMPUTE-SANITIZER -e SUMMARY -e "^\$" -e "Target application" -e "Saved host" | head -n 2 |
+        tr "\n\t" "  ")
+    [ "$status" -eq 124 ] && first="(did not end in 60 s) $first"
+    printf "%s\t%s\t%s\t%s\n" "${0##*/}" "$1" "${errors:-?}" "$first"'
+
 sanitize_faults() {
-    printf 'name\ttool\terrors\tfirst\n' >"$out/sanitizer.tsv"
     for source in "$here"/faults/*.cu; do
         name=$(basename "$source" .cu)
         for tool in memcheck racecheck initcheck synccheck; do
             if endless "$source"; then
-                printf '%s\t%s\t-\tnot run: does not end on hardware\n' "$name" "$tool" >"$work/$name.$tool.row"
+                printf '%s\t%s\t-\tnot run: does not end on hardware\n' "$name" "$tool" >>"$work/rows"
             else
-                sanitize "$source" "$tool" &
+                echo "$work/$name $tool"
             fi
         done
-        running=$((running + 1))
-        [ $((running % 3)) -eq 0 ] && wait
-    done
-    wait
-    cat "$work"/*.row >>"$out/sanitizer.tsv"
+    done | xargs -P "$cores" -L 1 sh -c "$sanitizer_row" >>"$work/rows"
+    { printf 'name\ttool\terrors\tfirst\n'; sort "$work/rows"; } >"$out/sanitizer.tsv"
 }
 
 count() {

@@ -73,6 +73,8 @@ int main(int argc, char **argv)
         print_device();
     time_launches();
     time_arithmetic();
+    time_straight();
+    time_tiles();
     time_chains();
     time_streams();
     time_loads();

@@ -37,6 +37,13 @@ __device__ __forceinline__ unsigned mad32(unsigned x, unsigned a, unsigned b)
 {
     return x * a + b;
 }
+// Two multiply-adds of halves in one instruction.
+__device__ __forceinline__ unsigned fma16x2(unsigned x, unsigned a, unsigned b)
+{
+    unsigned y;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(x), "r"(a), "r"(b));
+    return y;
+}
 // Two instructions: alternating additions and xors cannot be merged.
 __device__ __forceinline__ unsigned add_xor(unsigned x, unsigned a, unsigned b)
 {
@@ -80,6 +87,7 @@ __device__ __forceinline__ float shuffle(float x, float, float)
 
 ARITHMETIC(fma, float, threadIdx.x + i, fma32)
 ARITHMETIC(fma64, double, threadIdx.x + i, fma64)
+ARITHMETIC(fma16, unsigned, threadIdx.x + i, fma16x2)
 ARITHMETIC(mad_int, unsigned, threadIdx.x + i, mad32)
 ARITHMETIC(add_xor, unsigned, threadIdx.x + i, add_xor)
 ARITHMETIC(add_xor64, uint64_t, threadIdx.x + i, add64)
@@ -125,6 +133,71 @@ __global__ void chain_shared(unsigned *to, int n)
     to[threadIdx.x] = at;
 }
 
+// ---- code that is executed once -------------------------------------------------------------------
+
+template <int COUNT> __global__ void straight(float *to, float a, float b, int n)
+{
+    float x[8];
+    for (int i = 0; i < 8; i++)
+        x[i] = threadIdx.x + i;
+#pragma unroll 1
+    for (int k = 0; k < n; k++) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            x[i % 8] = fmaf(x[i % 8], a, b);
+    }
+    float sum = x[0];
+    for (int i = 1; i < 8; i++)
+        sum += x[i];
+    if (threadIdx.x + n == 0x7fffffff)
+        to[0] = sum;
+}
+
+// ---- products of a tile in registers ----------------------------------------------------------------
+
+// The sums of MAPS * PLACES products per step. LOADS: the operands come from shared memory, the
+// weights in groups of four floats that are the same in all lanes.
+template <bool LOADS, int MAPS, int PLACES>
+__global__ void __launch_bounds__(256) tile(float *to, int n)
+{
+    enum { STEPS = 25, ROW = 256 + PLACES * 128 };
+    __shared__ float4 weights[STEPS * MAPS / 4];
+    __shared__ float rows[ROW];
+    for (int i = threadIdx.x; i < STEPS * MAPS / 4; i += blockDim.x)
+        weights[i] = make_float4(i, i, i, i);
+    for (int i = threadIdx.x; i < ROW; i += blockDim.x)
+        rows[i] = i;
+    __syncthreads();
+    float sum[MAPS][PLACES] = {}, weight[MAPS], place[PLACES];
+    for (int i = 0; i < MAPS; i++)
+        weight[i] = rows[threadIdx.x + i];
+    for (int i = 0; i < PLACES; i++)
+        place[i] = rows[threadIdx.x + MAPS + i];
+    for (int k = 0; k < n; k++)
+#pragma unroll 5
+        for (int step = 0; step < STEPS; step++) {
+            if (LOADS) {
+#pragma unroll
+                for (int i = 0; i < MAPS / 4; i++)
+                    *(float4 *)&weight[4 * i] = weights[step * (MAPS / 4) + i];
+#pragma unroll
+                for (int i = 0; i < PLACES; i++)
+                    place[i] = rows[threadIdx.x + i * 128 + step];
+            }
+#pragma unroll
+            for (int i = 0; i < MAPS; i++)
+#pragma unroll
+                for (int j = 0; j < PLACES; j++)
+                    sum[i][j] = fmaf(weight[i], place[j], sum[i][j]);
+        }
+    float all = 0;
+    for (int i = 0; i < MAPS; i++)
+        for (int j = 0; j < PLACES; j++)
+            all += sum[i][j];
+    if (all == 0.123f)
+        to[0] = all;
+}
+
 // ---- their times --------------------------------------------------------------------------------
 
 static void time_launches()
@@ -145,6 +218,7 @@ static void time_arithmetic()
     measure("arith_" #NAME, chunk,                                                                 \
             [=] { arith_##NAME<<<blocks, 256>>>((TYPE *)flush, (TYPE)1, (TYPE)3, N); })
     TIME(fma, float, n);
+    TIME(fma16, unsigned, n);
     TIME(mad_int, unsigned, n);
     TIME(add_xor, unsigned, n);
     TIME(add_xor64, uint64_t, n / 2);
@@ -157,6 +231,9 @@ static void time_arithmetic()
     TIME(divide_int, unsigned, n / 8);
     TIME(shuffle, float, n / 4);
 #undef TIME
+    for (int warps = 1; warps < 8; warps += 1 + (warps == 3))
+        measure("fma_warps", text("%g warps an SM", warps),
+                [=] { arith_fma<<<multiprocessors, 32 * warps>>>((float *)flush, 1, 3, n); });
     for (int per_sm = 1; per_sm <= 16; per_sm *= 2)
         measure("fma_warps", text("%g warps an SM", 4 * per_sm),
                 [=] { arith_fma<<<per_sm * multiprocessors, 128>>>((float *)flush, 1, 3, n); });
@@ -168,6 +245,39 @@ static void time_arithmetic()
         measure("tail", text("%g waves of blocks", quarters / 4.0), [=] {
             arith_fma<<<multiprocessors * 2 * quarters / 4, 1024>>>((float *)flush, 1, 3, n / 2);
         });
+}
+
+static void time_straight()
+{
+    for (int blocks = 1; blocks <= 8; blocks *= 8)
+        for (int times = 1; times <= 16; times *= 4) {
+            const std::string variant =
+                text("2048 instructions, %g times, ", times) + text("%g warps an SM", blocks);
+            measure("straight", variant, [=] {
+                straight<2048><<<multiprocessors, 32 * blocks>>>((float *)flush, 1, 3, times);
+            });
+            measure(
+                "straight", variant + ", cold",
+                [=] {
+                    straight<2048><<<multiprocessors, 32 * blocks>>>((float *)flush, 1, 3, times);
+                },
+                true);
+        }
+}
+
+static void time_tiles()
+{
+    const int n = 16 / (quick < 8 ? quick : 8);
+    float *const to = (float *)flush;
+    for (int blocks = 1; blocks <= 2; blocks++) {
+        const int grid = blocks * multiprocessors;
+        const std::string variant = text("%g warps an SM", 7 * blocks);
+        measure("tile_loads", "12 x 4, " + variant,
+                [=] { tile<true, 12, 4><<<grid, 224>>>(to, n); });
+        measure("tile", "12 x 4, " + variant, [=] { tile<false, 12, 4><<<grid, 224>>>(to, n); });
+        measure("tile_loads", "8 x 4, " + variant, [=] { tile<true, 8, 4><<<grid, 224>>>(to, n); });
+        measure("tile_loads", "4 x 8, " + variant, [=] { tile<true, 4, 8><<<grid, 224>>>(to, n); });
+    }
 }
 
 static void time_chains()

@@ -145,7 +145,7 @@ __global__ void load_shared(float *to, int n, int stride)
         to[0] = sum;
 }
 
-__global__ void load_shared4(float *to, int n)
+__global__ void load_shared4(float *to, int n, unsigned lanes)
 {
     __shared__ float4 s[512];
     for (int i = threadIdx.x; i < 512; i += blockDim.x)
@@ -154,7 +154,7 @@ __global__ void load_shared4(float *to, int n)
     float sum = 0;
 #pragma unroll 4
     for (int k = 0; k < n; k++) {
-        float4 v = s[(threadIdx.x + k) & 511];
+        float4 v = s[((threadIdx.x & lanes) + k) & 511];
         sum += v.x + v.y + v.z + v.w;
     }
     if (sum == 0.123f)
@@ -250,7 +250,9 @@ static void time_loads()
     for (int stride = 1; stride <= 32; stride *= 2)
         measure("load_shared", text("stride %g", stride),
                 [=] { load_shared<<<blocks, 256>>>(to, n, stride); });
-    measure("load_shared4", "float4", [=] { load_shared4<<<blocks, 256>>>(to, n); });
+    measure("load_shared4", "float4", [=] { load_shared4<<<blocks, 256>>>(to, n, 255); });
+    measure("load_shared4", "float4, one address a warp",
+            [=] { load_shared4<<<blocks, 256>>>(to, n, 0); });
     measure("store_shared", "stride 1", [=] { store_shared<<<blocks, 256>>>(to, n); });
     CHECK(cudaFree(a));
     CHECK(cudaFree(to));

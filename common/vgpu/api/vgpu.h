@@ -122,6 +122,7 @@ struct vg_launch_report {
     char limiter[32];         /**< "dram", "fp32", "issue", "shared", "latency", ... */
     double term_ns[VG_TERMS]; /**< the terms of modelled_ns */
     double balance;           /**< mean work of a multiprocessor / work of the busiest one */
+    double scheduler_balance; /**< mean work of its schedulers / work of the busiest one */
     double dram_bytes, l2_read_bytes, l2_write_bytes; /**< modelled traffic */
     double l1_wavefronts; /**< of global and local accesses: clocks of L1's data stage */
     char *blocks;         /**< after vg_blocks_keep(): malloc'd, freed by the caller; else NULL */

@@ -119,8 +119,11 @@ bool session_carry_out(struct session *s, struct exchange *x)
         session_copies_settle(s);
         abandoned_copy_trace(s);
     }
-    if (x->request.api[0] || treatment & VP_IS_CALL)
+    if (x->request.api[0] || treatment & VP_IS_CALL) {
         timeline_call(&s->time);
+        if (x->request.op == VP_EVENT_RECORD)
+            timeline_recorded(&s->time);
+    }
     x->reply.error = session_look_up(s, x);
     if (x->reply.error || !session_order_keep(s, x, execute)) {
         if (s->order.count && !session_order_need_not_wait((enum vp_op)x->request.op))

@@ -61,6 +61,8 @@ void timeline_start(struct timeline *tl, const struct vg_profile *profile);
 void timeline_call(struct timeline *tl);
 /** Records that the call was a launch, which is now submitted: such a call takes longer. */
 void timeline_launched(struct timeline *tl);
+/** Records that the call recorded an event: such a call is shorter. */
+void timeline_recorded(struct timeline *tl);
 /** Records a copy of @p bytes; the host waits for it unless @p async.
  * @param pinned  whether the host's memory, if involved, is pinned. */
 struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, enum tl_copy kind,

@@ -211,7 +211,7 @@ struct cache {
 
 /* A memory instruction's counts in the sample. */
 struct site_sums {
-    uint32_t requests, wavefronts, tags, sectors, missed, passes;
+    uint32_t requests, wavefronts, tags, sectors, missed, missed_requests, passes;
 };
 
 /* The lines that atomic operations change, in a table of fixed size; lines that find no free entry
@@ -266,6 +266,7 @@ static uint32_t play(struct playback *p, const uint64_t *words, uint32_t block)
     const uint32_t n = head >> 24 & 0xff, passes = head >> 16 & 0xff;
     const int kind = head >> 4 & 0xf;
     struct site_sums *s = &p->sites[head >> 32];
+    const uint32_t missed_before = s->missed;
     s->requests++;
     s->wavefronts += head >> 8 & 0xff;
     s->passes += passes;
@@ -284,6 +285,7 @@ static uint32_t play(struct playback *p, const uint64_t *words, uint32_t block)
         s->missed += (uint32_t)__builtin_popcount(wanted & ~line->sectors);
         line->sectors |= wanted;
     }
+    s->missed_requests += s->missed > missed_before;
     return n + 1;
 }
 
@@ -331,7 +333,7 @@ static double atomic_queue(const struct playback *p, const struct vg_clock_facts
 
 /* Adds a memory instruction's counts in the whole launch to the facts. */
 static void add_site(const struct site_sums *s, const struct vg_site *all, const struct ir_insn *in,
-                     struct vg_clock_facts *facts)
+                     struct sample_misses *misses, struct vg_clock_facts *facts)
 {
     if (!all->requests)
         return;
@@ -346,8 +348,9 @@ static void add_site(const struct site_sums *s, const struct vg_site *all, const
     if (!s->requests) { /* not in the sample: assume the simplest case */
         struct site_sums plain = {
             .requests = 4, .wavefronts = 4, .tags = 4, .sectors = 1, .missed = 1};
+        plain.missed_requests = 4;
         plain.passes = in->op == IR_ATOM ? 4 : 0;
-        add_site(&plain, all, in, facts);
+        add_site(&plain, all, in, misses, facts);
         return;
     }
     const double scale = (double)all->requests / s->requests;
@@ -363,11 +366,13 @@ static void add_site(const struct site_sums *s, const struct vg_site *all, const
         return;
     }
     facts->l2_read_sectors += (double)all->sectors * s->missed / s->sectors;
-    facts->load_sectors += (double)all->sectors;
+    misses->requests = (float)s->missed_requests / (float)s->requests;
+    misses->sectors = (float)s->missed / fmaxf(1, (float)s->missed_requests);
 }
 
 void sample_play(const struct vg_sample *sample, const struct vg_launch *l, int resident,
-                 const struct vg_site *sites, struct vg_clock_facts *facts)
+                 const struct vg_site *sites, struct sample_misses *misses,
+                 struct vg_clock_facts *facts)
 {
     const struct vg_profile *p = &l->device->profile;
     const struct vg_module *m = l->module;
@@ -386,7 +391,7 @@ void sample_play(const struct vg_sample *sample, const struct vg_launch *l, int 
                 const struct ir_insn *in = &f->insns[i];
                 const uint32_t site = in->op == IR_CP_ASYNC ? in->site - 1 : in->site;
                 if (in->site)
-                    add_site(&back.sites[site], &sites[site], in, facts);
+                    add_site(&back.sites[site], &sites[site], in, &misses[site], facts);
             }
         facts->atomic_queue = empty ? 0 : atomic_queue(&back, facts);
     }

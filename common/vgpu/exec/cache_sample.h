@@ -47,6 +47,12 @@ struct sample_pattern {
     uint64_t line[2 * VG_LANES]; /**< as above, relative to the first lane's line */
 };
 
+/** How a load's requests miss L1. */
+struct sample_misses {
+    float requests; /**< share of the requests of which a sector is not in L1 */
+    float sectors;  /**< such sectors per such request */
+};
+
 struct vg_sample {
     uint64_t first, step; /**< blocks first, first + step, ... */
     uint32_t blocks, warps;
@@ -62,7 +68,8 @@ struct sample_warp *sample_of_block(struct vg_sample *sample, uint64_t number);
 /** Records the access that an instruction is about to make. */
 void sample_access(struct vg_warp *w, const struct ir_insn *in);
 /** Replays the sample and sets the facts about memory. @param sites  counts of the whole launch
- */
+ * @param misses  set for each site of a load */
 void sample_play(const struct vg_sample *sample, const struct vg_launch *launch, int resident,
-                 const struct vg_site *sites, struct vg_clock_facts *facts);
+                 const struct vg_site *sites, struct sample_misses *misses,
+                 struct vg_clock_facts *facts);
 void sample_free(struct vg_sample *sample);

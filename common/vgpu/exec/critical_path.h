@@ -8,7 +8,8 @@
 
 /** Clocks from the issue of an instruction to the issue of one that uses its result. */
 struct path_latencies {
-    double alu, shared, global, atomic;
+    double alu, shared, atomic;
+    const double *loads; /**< from global memory, for each site */
 };
 
 /** @return the sum of the clocks that each warp of a launch would take alone: for each basic block

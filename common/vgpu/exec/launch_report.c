@@ -66,7 +66,7 @@ static void pass_l2(struct vg_launch *l, struct vg_allocation *a, double *most)
 
 /* Loaded data comes from DRAM once, unless earlier work left it in the L2 cache. Stored data goes
  * to DRAM, except what the cache keeps (25 of 60 MB on an H200). */
-static double dram_bytes(struct vg_launch *l, const struct vg_clock_facts *f)
+static void find_dram_bytes(struct vg_launch *l, struct vg_clock_facts *f)
 {
     const double kept = 0.4 * (double)l->device->profile.l2_bytes;
     double loaded = 0, stored = 0, read = 32 * f->l2_read_sectors,
@@ -75,7 +75,8 @@ static double dram_bytes(struct vg_launch *l, const struct vg_clock_facts *f)
     each_touched(l, true, add_bytes, &stored);
     each_touched(l, false, pass_l2, &read);
     each_touched(l, true, pass_l2, &written);
-    return fmin(loaded, read) + fmax(0, fmin(stored, written) - kept);
+    f->dram_read_bytes = fmin(loaded, read);
+    f->dram_bytes = f->dram_read_bytes + fmax(0, fmin(stored, written) - kept);
 }
 
 int vg_resident_blocks(const struct vg_launch *l)
@@ -100,6 +101,30 @@ static void correct_local(const struct vg_kernel *k, struct vg_clock_facts *f,
         f->local_sectors += 4 * f->issue_slots * k->cubin.spills / k->cubin.instructions;
 }
 
+/* Replays the sample of the launch, and sets the facts that follow from its accesses. */
+static void find_memory_facts(struct vg_launch *l, const struct vg_tally *tally,
+                              struct vg_clock_facts *facts)
+{
+    const struct vg_profile *p = &l->device->profile;
+    const size_t sites = l->module->ir.site_count + 1;
+    struct sample_misses *misses = calloc(sites, sizeof *misses);
+    double *loads = calloc(sites, sizeof *loads);
+    if (misses && loads) {
+        sample_play(l->device->sample, l, vg_resident_blocks(l), tally->sites, misses, facts);
+        find_dram_bytes(l, facts);
+        for (size_t i = 0; i < sites; i++)
+            loads[i] = vg_clock_load_latency(p, facts, (double)misses[i].requests,
+                                             (double)misses[i].sectors);
+        const struct path_latencies latencies = {.alu = p->alu_latency_clocks,
+                                                 .shared = p->shared_latency_clocks,
+                                                 .atomic = p->l2_latency_clocks,
+                                                 .loads = loads};
+        facts->warp_clocks = path_clocks(l->kernel, tally, &latencies);
+    }
+    free(loads);
+    free(misses);
+}
+
 void vg_launch_report_fill(struct vg_launch *l, struct vg_launch_report *report)
 {
     const struct ir_function *f = l->kernel->function;
@@ -114,14 +139,8 @@ void vg_launch_report_fill(struct vg_launch *l, struct vg_launch_report *report)
     report->dynamic_shared_bytes = l->dynamic_bytes;
     report->local_bytes = vg_kernel_local_bytes(l->kernel);
     struct vg_tally *tally = vg_tally_launch(l, report, &facts);
-    sample_play(l->device->sample, l, vg_resident_blocks(l), tally->sites, &facts);
+    find_memory_facts(l, tally, &facts);
     correct_local(l->kernel, &facts, &report->counters);
-    facts.dram_bytes = dram_bytes(l, &facts);
-    const struct path_latencies latencies = {.alu = p->alu_latency_clocks,
-                                             .shared = p->shared_latency_clocks,
-                                             .global = vg_clock_load_latency(p, &facts),
-                                             .atomic = p->l2_latency_clocks};
-    facts.warp_clocks = path_clocks(l->kernel, tally, &latencies);
     vg_tally_free(tally);
     block_work_end(l, vg_resident_blocks(l), &facts);
     struct vg_clock_result r = vg_clock_kernel(p, &report->counters, &facts);
@@ -129,6 +148,7 @@ void vg_launch_report_fill(struct vg_launch *l, struct vg_launch_report *report)
     report->occupancy = r.occupancy;
     snprintf(report->limiter, sizeof report->limiter, "%s", r.limiter);
     report->balance = r.balance;
+    report->scheduler_balance = r.scheduler_balance;
     memcpy(report->term_ns, r.term_ns, sizeof r.term_ns);
     report->dram_bytes = facts.dram_bytes;
     report->l2_read_bytes = 32 * facts.l2_read_sectors;

@@ -15,11 +15,14 @@
  *        blocks        the time to start a block, whatever the block does
  *        constant, barriers
  *
- * 3. The groups overlap, but not perfectly: they take the cube root of the sum of their cubes. A
- *    single group gives its time; two equal ones give a quarter more. Latency overlaps less with
- *    the other groups, because the warps of a block wait for each other (LATENCY_POWER).
+ * 3. The groups overlap, but not perfectly: they take the fourth root of the sum of their fourth
+ *    powers. A single group gives its time; two equal ones give a fifth more. Latency overlaps less
+ *    with the other groups, because the warps of a block wait for each other (LATENCY_POWER). The
+ *    start of blocks overlaps with the work of other blocks, and with their waiting.
  * 4. The largest term is the limiter; latency is, if the whole chain is longer than all terms. */
 #include "vgpu/probe/model.h"
+
+#include "vgpu/probe/occupancy.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -34,13 +37,13 @@ struct vg_clock_limits vg_clock_limits(const struct vg_profile *p, uint32_t thre
                                        size_t shared_bytes)
 {
     const int warps = (int)((threads + 31) / 32);
-    /* A warp's registers are allocated in units of 256. */
-    const double per_warp = ceil((double)(registers > 0 ? registers : 1) * 32 / 256) * 256;
     const size_t shared = (shared_bytes + p->shared_reserved_bytes + 127) / 128 * 128;
     struct vg_clock_limits l = {
         .blocks = p->max_blocks_per_multiprocessor,
         .warps = at_most(p->max_threads_per_multiprocessor / 32, warps),
-        .registers = at_most(floor(p->registers_per_multiprocessor / per_warp), warps)};
+        .registers =
+            at_most(occupancy_warps(p->registers_per_multiprocessor, registers > 0 ? registers : 1),
+                    warps)};
     l.shared =
         shared ? at_most((double)p->shared_per_multiprocessor_bytes, (double)shared) : l.blocks;
     l.resident = l.blocks, l.why = "blocks";
@@ -73,7 +76,9 @@ static double or_else(double value, double otherwise)
 #define CONSTANT_WAY_CLOCKS 3   /* for each further address in a load from constant memory */
 #define BARRIER_CLOCKS      2.2 /* for each warp at a barrier */
 #define ATOMIC_QUEUE_CLOCKS 2.5 /* between two atomics on one address: 3.5 float, 1.5 int */
-#define LATENCY_POWER       1.2 /* 1: adds to the other groups' time, 3: overlaps as they do */
+#define POWER               4   /* 1: groups of resources do not overlap, infinity: perfectly */
+#define LATENCY_POWER       1.1 /* the same for latency and the others */
+#define BLOCKS_POWER        6   /* the same for the start of blocks and all others */
 
 enum group { ARITHMETIC, LOAD_STORE, MEMORY, LATENCY, BLOCKS, CONSTANT, BARRIERS, GROUPS, NONE };
 
@@ -96,31 +101,38 @@ const char *vg_clock_term_name(enum vg_term term)
     return terms[term].text;
 }
 
+static double overlap(double a, double b, double power)
+{
+    return pow(pow(a, power) + pow(b, power), 1 / power);
+}
+
 /* step 3 above */
 double vg_clock_combine(const double term_ns[VG_TERMS])
 {
-    double group_ns[GROUPS] = {0}, cubes = 0;
+    double group_ns[GROUPS] = {0}, busy = 0;
     for (int i = 0; i < VG_TERMS; i++)
         if (terms[i].group != NONE)
             group_ns[terms[i].group] = fmax(group_ns[terms[i].group], term_ns[i]);
     for (int i = 0; i < GROUPS; i++)
-        cubes += i == LATENCY ? 0 : group_ns[i] * group_ns[i] * group_ns[i];
-    return pow(pow(cbrt(cubes), LATENCY_POWER) + pow(group_ns[LATENCY], LATENCY_POWER),
-               1 / LATENCY_POWER) +
-           term_ns[VG_TERM_LAUNCH];
+        if (i != LATENCY && i != BLOCKS)
+            busy = overlap(busy, group_ns[i], POWER);
+    const double works = overlap(busy, group_ns[LATENCY], LATENCY_POWER);
+    return overlap(works, group_ns[BLOCKS], BLOCKS_POWER) + term_ns[VG_TERM_LAUNCH];
 }
 
 _Static_assert((int)GROUPS == (int)VG_CLOCK_GROUPS, "all groups exist");
 
 /* Latency is not a resource, since other kernels can run while one waits. A multiprocessor's own
- * resources are idle while it has less work than the busiest one; L2 and DRAM are shared by all
- * multiprocessors. */
-struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance, double ns)
+ * resources are idle while it has less work than the busiest one, and so are those of a scheduler;
+ * L2 and DRAM are shared by all multiprocessors. */
+struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance,
+                                    double scheduler_balance, double ns)
 {
     struct vg_clock_use use = {{0}};
     for (int i = 0; i < VG_TERMS && ns > 0; i++) {
         const bool is_shared = i == VG_TERM_L2 || i == VG_TERM_DRAM || i == VG_TERM_ATOMIC;
-        const double part = term_ns[i] / ns * (is_shared ? 1 : balance);
+        const double own = terms[i].group == ARITHMETIC ? balance * scheduler_balance : balance;
+        const double part = term_ns[i] / ns * (is_shared ? 1 : own);
         if (terms[i].group != NONE && terms[i].group != LATENCY)
             use.of[terms[i].group] = fmin(1, fmax(use.of[terms[i].group], part));
     }
@@ -130,12 +142,10 @@ struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balan
 /* @return the time of both kernels as if they were one, see step 3 above. */
 static double together(const struct vg_clock_use *a, const struct vg_clock_use *b, double speed)
 {
-    double cubes = 0;
-    for (int i = 0; i < GROUPS; i++) {
-        const double sum = a->of[i] + speed * b->of[i];
-        cubes += sum * sum * sum;
-    }
-    return cbrt(cubes);
+    double all = 0;
+    for (int i = 0; i < GROUPS; i++)
+        all = overlap(all, a->of[i] + speed * b->of[i], POWER);
+    return all;
 }
 
 double vg_clock_speed(const struct vg_clock_use *taken, const struct vg_clock_use *use)
@@ -178,13 +188,13 @@ static double rate(double lanes)
     return lanes > 0 ? lanes / 32 : 1;
 }
 
-/* Computes the terms of a multiprocessor's own resources. @param share  the busiest one's part of
- * the work @param ns  duration of a clock */
-static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
-                          const struct vg_counters *c, const struct vg_clock_facts *f, double share,
-                          double ns)
+/* Computes the terms of the issue of instructions and of the pipes, which belong to the schedulers.
+ * @param each  duration of a clock, times the part of all work that a multiprocessor would have
+ * whose schedulers were all as busy as the busiest one */
+static void own_pipes(double e[VG_TERMS], const struct vg_profile *p,
+                      const struct vg_clock_facts *f, double each)
 {
-    const double *s = f->slots, each = share * ns;
+    const double *s = f->slots;
     const double simple = fmin(f->int_simple, s[IR_CLASS_INT]);
     consider(e, VG_TERM_ISSUE, f->issue_slots * ISSUE_OVERHEAD * each / or_else(p->issue_slots, 4));
     consider(e, VG_TERM_FP32, s[IR_CLASS_FP32] * each / rate(p->fp32_lanes));
@@ -198,7 +208,14 @@ static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
     consider(e, VG_TERM_SPECIAL,
              (s[IR_CLASS_SPECIAL] + 0.5 * s[IR_CLASS_CONVERT]) * each / rate(p->special_lanes));
     consider(e, VG_TERM_TENSOR, s[IR_CLASS_TENSOR] * each / (rate(p->fp16_lanes) / 2));
+}
 
+/* Computes the terms of a multiprocessor's other resources. @param each  duration of a clock, times
+ * the busiest multiprocessor's part of all work */
+static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
+                          const struct vg_counters *c, const struct vg_clock_facts *f, double each)
+{
+    const double *s = f->slots;
     const double shared =
         (double)(c->shared_load_wavefronts + c->shared_store_wavefronts) + s[IR_CLASS_EXCHANGE];
     const double global = f->l1_wavefronts + f->local_sectors / 4;
@@ -214,16 +231,15 @@ static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
     consider(e, VG_TERM_BARRIERS, (double)c->barriers * BARRIER_CLOCKS * each);
 }
 
-double vg_clock_load_latency(const struct vg_profile *p, const struct vg_clock_facts *f)
+double vg_clock_load_latency(const struct vg_profile *p, const struct vg_clock_facts *f,
+                             double missed, double sectors)
 {
-    if (f->load_sectors <= 0)
-        return p->l1_latency_clocks;
-    const double missed = fmin(1, f->l2_read_sectors / f->load_sectors);
     const double from_dram =
-        f->l2_read_sectors > 0 ? fmin(1, f->dram_bytes / (32 * f->l2_read_sectors)) : 0;
-    return p->l1_latency_clocks * (1 - missed) +
-           missed * (p->l2_latency_clocks +
-                     from_dram * fmax(0, p->dram_latency_clocks - p->l2_latency_clocks));
+        f->l2_read_sectors > 0 ? fmin(1, f->dram_read_bytes / (32 * f->l2_read_sectors)) : 0;
+    const double any_from_dram = 1 - pow(1 - from_dram, sectors);
+    return p->l1_latency_clocks +
+           missed * (p->l2_latency_clocks - p->l1_latency_clocks +
+                     any_from_dram * fmax(0, p->dram_latency_clocks - p->l2_latency_clocks));
 }
 
 double vg_clock_start_ns(const struct vg_profile *p, double blocks)
@@ -251,7 +267,11 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
     /* step 2 */
     double *const e = r.term_ns;
     consider(e, VG_TERM_LAUNCH, p->kernel_overhead_ns);
-    own_resources(e, p, c, f, share, ns);
+    /* The scheduler with the most warps works longest. */
+    const double at_work = at_once * warps;
+    r.scheduler_balance = at_work / SCHEDULERS / ceil(at_work / SCHEDULERS);
+    own_pipes(e, p, f, share * ns / r.scheduler_balance);
+    own_resources(e, p, c, f, share * ns);
     const double l2 = or_else(p->l2_bytes_per_s, 1e12), partial = partial_sectors(c);
     consider(e, VG_TERM_L2,
              32e9 * ((f->l2_read_sectors + f->l2_write_sectors * (1 - partial)) / l2 +
@@ -259,7 +279,7 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
     consider(e, VG_TERM_DRAM, f->dram_bytes / or_else(p->dram_bytes_per_s, 1e11) * 1e9);
     consider(e, VG_TERM_ATOMIC, f->atomic_passes / or_else(p->l2_atomics_per_clock, 30) * ns);
     consider(e, VG_TERM_ATOMIC, f->atomic_queue * ATOMIC_QUEUE_CLOCKS * ns);
-    const double in_turn = fmax(1, busiest / resident) / blocks;
+    const double in_turn = ceil(busiest / resident) / blocks;
     const double turn_ns = fmax(in_turn, f->largest_share) / warps * ns;
     const double chain_ns = f->warp_clocks * turn_ns;
     consider(e, VG_TERM_LATENCY, fmax(0, chain_ns - f->issue_slots * ISSUE_OVERHEAD * turn_ns));

@@ -8,7 +8,7 @@
 #include "vgpu/ptx/ptx_ir.h"
 
 /** Increase this when modelled times change, and run `make modelled-times`. */
-enum { VG_CLOCK_VERSION = 3 };
+enum { VG_CLOCK_VERSION = 4 };
 
 /** Facts about a launch that the model needs, besides the launch's counters. */
 struct vg_clock_facts {
@@ -20,13 +20,12 @@ struct vg_clock_facts {
     double slots[IR_CLASSES];      /**< issue slots per class */
     double int_simple;             /**< IR_CLASS_INT without multiplications and expansions */
     double l1_wavefronts, l1_tags; /**< clocks of L1's data and tags for global accesses */
-    double load_sectors;           /**< sectors requested by loads */
-    double l2_read_sectors;        /**< of these, sectors missing in L1 */
+    double l2_read_sectors;        /**< sectors of loads that are not in L1 */
     double l2_write_sectors;       /**< sectors written by stores */
     double local_sectors;          /**< sectors of local memory, including spilled registers */
     double atomic_passes;          /**< sum over sectors of the operations on their busiest word */
     double atomic_queue;           /**< of these, passes that one cache line serialises */
-    double dram_bytes;
+    double dram_bytes, dram_read_bytes; /**< both directions; loads alone */
     double warp_clocks;   /**< sum over all warps of the clocks that each would take alone */
     double busiest_share; /**< the busiest multiprocessor's part of the work; 0: blocks are equal */
     double largest_share; /**< the largest block's part of the work; 0: blocks are equal */
@@ -36,7 +35,8 @@ struct vg_clock_result {
     double ns, occupancy;
     const char *limiter;
     double term_ns[VG_TERMS];
-    double balance; /**< mean work of a multiprocessor / work of the busiest one */
+    double balance;           /**< mean work of a multiprocessor / work of the busiest one */
+    double scheduler_balance; /**< mean work of its schedulers / work of the busiest one */
 };
 
 /** How many blocks of a kernel fit one multiprocessor, for each of its resources. */
@@ -53,9 +53,12 @@ struct vg_clock_limits vg_clock_limits(const struct vg_profile *profile, uint32_
 int vg_clock_resident(const struct vg_profile *profile, uint32_t threads, int registers,
                       size_t shared_bytes, const char **limit);
 
-/** @return mean clocks from the issue of a global load to the use of its value, which comes from
- * L1, L2 or DRAM. */
-double vg_clock_load_latency(const struct vg_profile *profile, const struct vg_clock_facts *facts);
+/** @return mean clocks from the issue of a global load to the use of its value. A request waits
+ * for the last of its sectors, which come from L1, L2 or DRAM.
+ * @param missed  share of the requests that do not find all sectors in L1
+ * @param sectors  such sectors per such request */
+double vg_clock_load_latency(const struct vg_profile *profile, const struct vg_clock_facts *facts,
+                             double missed, double sectors);
 
 struct vg_clock_result vg_clock_kernel(const struct vg_profile *profile,
                                        const struct vg_counters *counters,
@@ -71,9 +74,10 @@ struct vg_clock_use {
     double of[VG_CLOCK_GROUPS];
 };
 
-/** @return a kernel's share of the GPU. @param balance  see vg_clock_result @param ns  the kernel's
- * time */
-struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance, double ns);
+/** @return a kernel's share of the GPU. @param balance, scheduler_balance  see vg_clock_result
+ * @param ns  the kernel's time */
+struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance,
+                                    double scheduler_balance, double ns);
 
 /** @return the relative speed of a kernel that runs beside others: 1: all of them fit, 0: nothing
  * is left for this kernel.

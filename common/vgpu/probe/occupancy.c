@@ -2,12 +2,17 @@
 
 #define WARP              32
 #define REGISTER_UNIT     256
-#define WARP_UNIT         4
 #define SHARED_UNIT_BYTES 128
 
 static size_t round_up(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;
+}
+
+int occupancy_warps(int available, int registers)
+{
+    const int per_warp = (int)round_up((size_t)registers * WARP, REGISTER_UNIT);
+    return available / per_warp / SCHEDULERS * SCHEDULERS;
 }
 
 int occupancy_blocks(const struct vg_profile *p, const struct vg_kernel_attributes *kernel,
@@ -21,9 +26,8 @@ int occupancy_blocks(const struct vg_profile *p, const struct vg_kernel_attribut
     if (by_warps < blocks)
         blocks = by_warps;
     if (kernel->registers > 0) {
-        int per_warp = (int)round_up((size_t)kernel->registers * WARP, REGISTER_UNIT);
-        int resident = p->registers_per_multiprocessor / per_warp / WARP_UNIT * WARP_UNIT;
-        int of_block = p->registers_per_block / per_warp / WARP_UNIT * WARP_UNIT;
+        int resident = occupancy_warps(p->registers_per_multiprocessor, kernel->registers);
+        int of_block = occupancy_warps(p->registers_per_block, kernel->registers);
         int by_registers = warps <= of_block ? resident / warps : 0;
         if (by_registers == 0 && kernel->registers_are_estimated)
             by_registers = 1;

@@ -155,6 +155,25 @@ Test(timeline, copies_of_two_directions_overlap_and_those_of_one_do_not)
     cr_assert_geq(tl.host_ns, c.end_ns, "synchronous");
 }
 
+/* Event, empty kernel, event: the second event does not wait for the host. */
+Test(timeline, an_event_after_a_short_kernel_has_its_time)
+{
+    struct vg_profile p = h200();
+    struct timeline tl;
+    struct tl_stream s = {0};
+    timeline_start(&tl, &p);
+    timeline_call(&tl);
+    timeline_recorded(&tl);
+    const double before = timeline_record(&tl, &s);
+    timeline_call(&tl);
+    timeline_launched(&tl);
+    timeline_kernel(&tl, &s, p.kernel_overhead_ns, 0.1, &idle);
+    timeline_call(&tl);
+    timeline_recorded(&tl);
+    cr_assert_float_eq(timeline_record(&tl, &s) - before, p.launch_call_ns + p.kernel_overhead_ns,
+                       1);
+}
+
 Test(timeline, polling_comes_to_an_end)
 {
     struct vg_profile p = h200();

@@ -176,7 +176,7 @@ Test(vprof, prints_a_trace_in_the_requested_unit_and_form)
     HAS(out, "\n%,us,,,,,,,%,,,,\n1.301289,22.842000,1,\"too few blocks\",");
     HAS(out, "\",\"66x1x1\",\"128x1x1\",\"longest chain 79%, ");
     HAS(out, "\n\n\"Kernel\",\"File\",\"Line\",\"Time(%)\",");
-    HAS(out, "conv.cu\",160,14.5878,5.255,,1.000,,");
+    HAS(out, "conv.cu\",160,15.7242,5.255,,1.000,,");
     /* counters of a program compiled without line information */
     char counters[] = "/tmp/convlab-vprof-XXXXXX";
     close(mkstemp(counters));

@@ -44,7 +44,7 @@ compare)
     awk -F'\t' -v OFS='\t' '
         NR == FNR { modelled[$1 FS $2 FS $3] = $4; next }
         FNR == 1 { print "kind", "name", "variant", "gpu_ns", "modelled_ns", "ratio"; next }
-        $1 FS $2 FS $3 in modelled && $4 > 0 { m = modelled[$1 FS $2 FS $3]; print $0, m, sprintf("%.2f", m / $4) }' \
+        $1 FS $2 FS $3 in modelled && $4 > 0 { m = modelled[$1 FS $2 FS $3]; print $0, m, sprintf("%.3f", m / $4) }' \
         "$5.part" "$3" >"$5.new"
     rm "$5.part"
     mv "$5.new" "$5"

@@ -267,11 +267,18 @@ static void count_in_order(struct vg_warp *w, struct proof_place to, bool is_new
     proof_counts(w)->outputs_in_order += is_new && b->outputs_start == start;
 }
 
+/* @return whether a word holds a sum of products. If all of them are 0 (background of pictures), it
+ * has a zero element and no way. */
+static bool holds_sum(struct origin o)
+{
+    return way_products(o.way) || (o.low == PROOF_ELEMENT && !o.way);
+}
+
 /* Counts an output when it first gets products, and no longer if its lane replaces them. */
-static void count_output(struct vg_warp *w, struct proof_place to, uint64_t way)
+static void count_output(struct vg_warp *w, struct proof_place to, struct origin what)
 {
     uint32_t *const outputs = &w->proof.outputs[to.lane];
-    const bool had = way_products(to.origin->way), has = way_products(way);
+    const bool had = holds_sum(*to.origin), has = holds_sum(what);
     if (had == has || to.space != PTX_SPACE_GLOBAL ||
         !lies_in(proof_of(w), VG_PROOF_Y, to.address) || (!has && !*outputs))
         return;
@@ -288,7 +295,7 @@ static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place
 {
     if (to.space != PTX_SPACE_LOCAL)
         proof_hand_out(w, to.lane, &what);
-    count_output(w, to, what.way);
+    count_output(w, to, what);
     if (what.low || what.high)
         count_kept(w, in, to, what);
     else if (!proof_known(*to.origin) && !what.step)

@@ -62,3 +62,14 @@ Test(proof, additions_of_nothing_join_nothing)
     cr_assert_eq(word.joins, 0);
     vg_device_close(p.device);
 }
+
+Test(proof, an_output_counts_even_if_all_its_products_are_0)
+{
+    struct proved p = prove("", "mul.f32 %f3, %f1, %f2;\nsub.f32 %f4, %f1, %f1;\n"
+                                "setp.lt.u32 %p1, %r1, 9;\n@%p1 mul.f32 %f3, %f4, %f2;\n"
+                                "st.global.f32 [%q8], %f3;\nst.global.f32 [%q8], %f3;\n"
+                                "setp.gt.u32 %p1, %r1, 59;\n@%p1 st.global.f32 [%q8], 0f00000000;");
+    const struct vg_proof_kernel *k = vg_proof_kernel(p.device, 0);
+    cr_assert_eq(k->stored_outputs, N - 4, "only the outputs that a 0 has replaced do not count");
+    vg_device_close(p.device);
+}

@@ -151,9 +151,12 @@ static double by_matrix(const struct gr_way *w)
     return fmax(0, 1 - ratio(others, taps(w) * outputs(w)));
 }
 
+/* Threads without outputs may compute anything: both halves of their pairs may lie past an edge, and
+ * have the same factors. */
 static double by_pairs(const struct gr_way *w)
 {
-    const double others = w->multiplying.products - w->multiplying.paired_products;
+    const struct gr_kernel_way *k = &w->multiplying;
+    const double others = k->products - k->paired_products - k->idle_singly;
     return fmax(0, 1 - ratio(others, taps(w) * outputs(w)));
 }
 
@@ -207,7 +210,8 @@ static double in_one_half(const struct gr_way *w)
 static double pairs_used(const struct gr_way *w)
 {
     const struct gr_kernel_way *k = &w->multiplying;
-    const double computed = k->paired_products - k->matrix_products - k->idle_products;
+    const double idle = k->idle_products - k->idle_singly;
+    const double computed = k->paired_products - k->matrix_products - idle;
     const double needed = taps(w) * outputs(w);
     return computed > needed ? needed / computed : 1;
 }

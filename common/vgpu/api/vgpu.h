@@ -485,6 +485,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(paired_products) /* ... two halves at a time, or by matrix instructions on halves */         \
     X(other_products)  /* of x and x, of k and k, or of sums of such products */                   \
     X(idle_products)   /* of x and k or their sums, by threads that store no such sum */           \
+    X(idle_singly)     /* ... those of x and k that were not computed in pairs */                  \
     X(idle_loads)      /* of x or k, by such threads, without those that they staged */            \
     X(idle_padded)     /* of a zero and x or k, by such threads */                                 \
     X(alone_products)  /* by threads that load about two elements for each product */              \

@@ -152,6 +152,7 @@ void proof_block_end(struct vg_block *b)
         for (uint32_t left = ~w->proof.used; left; left &= left - 1) {
             const int lane = __builtin_ctz(left);
             k->idle_products += w->proof.made[lane];
+            k->idle_singly += w->proof.made[lane] - w->proof.zeros[lane] - w->proof.paired[lane];
             k->idle_padded += w->proof.padded[lane];
             k->idle_loads += w->proof.loaded[lane] > 0 ? (uint64_t)w->proof.loaded[lane] : 0;
         }

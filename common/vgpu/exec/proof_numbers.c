@@ -193,6 +193,7 @@ static struct proof_pairs fuse_many_pairs(const struct ir_insn *in, struct vg_wa
         const int i = __builtin_ctz(left);
         w->proof.made[i] += (f.lower & f.upper) >> i & 1 ? 2 : 1;
         w->proof.zeros[i] += !((f.lower | f.upper) >> i & 1);
+        w->proof.paired[i] += f.paired >> i & 1 ? 2 : 0;
     }
     tiles_multiplied(w, &o, watched ? f.lower | f.upper : 0);
     return f;
@@ -289,8 +290,10 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         w->proof.padded[i] += count.padded - padded;
         w->proof.made[i] += count.products - before + (multiplies && count.products == before);
         w->proof.zeros[i] += multiplies && count.products == before;
+        const bool beside = pair && count.products - before == 1 && count.padded > padded;
         site->paired += paired ? 2 : 0;
-        site->beside += pair && count.products - before == 1 && count.padded > padded;
+        site->beside += beside;
+        w->proof.paired[i] += paired ? 2 : beside;
         multiplied |= count.products != before ? left & -left : 0;
     }
     proof_multiplied(w, in, multiplied, count.products);

@@ -63,6 +63,7 @@ struct proof_warp {
     uint32_t used;              /**< lanes that stored or exchanged a result */
     uint32_t made[VG_LANES];    /**< products of each lane, those of sums included */
     uint32_t zeros[VG_LANES];   /**< those of them that are 0, which no sum counts */
+    uint32_t paired[VG_LANES];  /**< ... that were computed two at a time */
     uint32_t padded[VG_LANES];  /**< its products of a zero and an element of x or k */
     uint32_t outputs[VG_LANES]; /**< words of y to which it was the first to store products */
     uint32_t kept[VG_LANES];    /**< products in the sums that it stored to other global memory */

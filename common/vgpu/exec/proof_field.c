@@ -6,14 +6,21 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { SMALL_BITS = 14, MOST_POWER = 2300 };
+enum { SMALL_BITS = 14, FEW_BITS = 10, MOST_POWER = 2300 };
 
 struct field proof_field;
 static uint32_t powers[2 * MOST_POWER + 1];
 
-/* Odd denominators that a transform's constants may have. */
-static const uint16_t denominators[] = {3,  5,  7,  9,   15,  21,  25,  27, 35,
-                                        45, 63, 75, 105, 135, 189, 225, 315};
+/* Odd denominators that a transform's constants, or products of two of them, may have. */
+static const uint16_t denominators[] = {3,  5,  7,  9,   15,  21,  25,  27,  35,  45,
+                                        63, 75, 81, 105, 135, 189, 225, 315, 405, 2025};
+
+/* The largest error of the mantissa of a number that a program computed, if the numbers of such a
+ * number's factors were rounded, too, or if a function of the device's library computed it. */
+static double computed_error(int is_float)
+{
+    return is_float ? 0x1p-23 : 0x1p-51;
+}
 
 /* Cosines and sines of the multiples of a full turn / TURN, with which Fourier transforms multiply.
  * The prime is 1 modulo TURN, so that the field has a root of unity r of this order, and
@@ -96,11 +103,10 @@ static void make_cosines(void)
     qsort(cosines, COSINES + 1, sizeof *cosines, compare_cosines);
 }
 
-/* @return the cosine that a mantissa is nearest to, if it is as near as a function of the device's
- * library computes it, or NULL */
+/* @return the cosine that a mantissa is nearest to, if a program may have computed it, or NULL */
 static const struct cosine *cosine_near(double mantissa, int is_float)
 {
-    const double error = is_float ? 0x1p-23 : 0x1p-51;
+    const double error = computed_error(is_float);
     size_t low = 0, high = COSINES + 1;
     while (low < high) {
         const size_t middle = (low + high) / 2;
@@ -161,6 +167,26 @@ static bool is_nearest(double fraction, double number, int is_float)
     return is_float ? (float)fraction == (float)number : fraction == number;
 }
 
+/* Finds a fraction with a numerator of a few bits that rounds to a positive number, or that is @p near
+ * it. @return false if there is none */
+static bool find_fraction(double number, int bits, bool near, int is_float, uint32_t *element)
+{
+    int exponent, scale;
+    frexp(number, &exponent);
+    for (size_t i = 0; i < sizeof denominators / sizeof *denominators; i++) {
+        const uint16_t q = denominators[i];
+        const double p = nearbyint(ldexp(frexp(number * q, &scale), bits));
+        const double fraction = ldexp(p, scale - bits) / q;
+        if (near ? fabs(fraction - number) > ldexp(computed_error(is_float), exponent)
+                 : !is_nearest(fraction, number, is_float))
+            continue;
+        *element =
+            field_multiply(scaled((uint64_t)p, scale - bits), field_inverse(field_of_integer(q)));
+        return true;
+    }
+    return false;
+}
+
 uint32_t field_of_number(double number, int is_float)
 {
     int exponent;
@@ -179,14 +205,7 @@ uint32_t field_of_number(double number, int is_float)
         element = field_multiply(cosine->element, field_power_of_2(exponent - cosine->exponent));
         exact = true;
     }
-    for (size_t i = 0; !exact && i < sizeof denominators / sizeof *denominators; i++) {
-        int scale;
-        const uint16_t q = denominators[i];
-        const double p = nearbyint(ldexp(frexp(size * q, &scale), SMALL_BITS));
-        exact = is_nearest(ldexp(p, scale - SMALL_BITS) / q, size, is_float);
-        if (exact)
-            element = field_multiply(scaled((uint64_t)p, scale - SMALL_BITS),
-                                     field_inverse(field_of_integer(q)));
-    }
+    if (!exact && !find_fraction(size, SMALL_BITS, false, is_float, &element))
+        find_fraction(size, FEW_BITS, true, is_float, &element);
     return number < 0 ? field_negative(element) : element;
 }

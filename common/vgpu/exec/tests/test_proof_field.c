@@ -22,6 +22,24 @@ Test(proof_field, fractions_of_small_numbers_are_exact)
         }
 }
 
+Test(proof_field, products_of_rounded_fractions_are_fractions)
+{
+    cr_assert(field_make());
+    static const int p[] = {1, 1, 2, 4, 8, 16, 1, 2, 4, 2, 32, 16},
+                     q[] = {3, 15, 15, 15, 15, 15, 90, 90, 90, 9, 45, 45};
+    for (size_t i = 0; i < sizeof q / sizeof *q; i++)
+        for (size_t j = 0; j < sizeof q / sizeof *q; j++) {
+            const float a = (float)p[i] / (float)q[i], b = (float)p[j] / (float)q[j];
+            const uint32_t wanted = field_of_integer((uint64_t)(p[i] * p[j])),
+                           by = field_of_integer((uint64_t)(q[i] * q[j]));
+            cr_assert_eq(field_multiply(field_of_number((double)(a * b), true), by), wanted,
+                         "%d/%d %d/%d", p[i], q[i], p[j], q[j]);
+            const double c = (double)p[i] / q[i] * ((double)p[j] / q[j]);
+            cr_assert_eq(field_multiply(field_of_number(c, false), by), wanted, "%d/%d %d/%d", p[i],
+                         q[i], p[j], q[j]);
+        }
+}
+
 Test(proof_field, other_numbers_are_sums_of_powers_of_two)
 {
     cr_assert(field_make());

@@ -197,6 +197,9 @@ void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
         old[0][i] = was[0];
         old[1][i] = was[1];
     }
+    w->worker->drew |= in->d && in->space == PTX_SPACE_GLOBAL &&
+                       (in->sub == ATOM_ADD || in->sub == ATOM_INC) &&
+                       !ptx_type_is_float((enum ptx_type)in->type);
     const uint32_t stride = in->bytes == 8 ? 2 : 1;
     for (uint32_t word = 0; in->d && word < stride; word++)
         proof_put(w, in->d, lanes, old[word], stride, word);

@@ -1,7 +1,8 @@
 /* Workers take blocks in the order of their numbers. A worker runs one block at a time. If this
  * block only spins (it waits for another block), the worker takes more blocks beside it. If all
  * workers have only spun for a while since the last progress of any of them, the kernel makes no
- * progress. While the module is translated to native code, the last worker leaves its core to the
+ * progress. Blocks that get their work from a counter run together in a proof: the first one would
+ * do all the work, and would seem to share no sums with others. While the module is translated to native code, the last worker leaves its core to the
  * translator. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/workers.h"
@@ -25,7 +26,8 @@ enum {
     QUIET_ROUNDS = 100,  /* ... by each worker before the kernel counts as stuck */
     HOST_NAP_NS = 200000,
     TRANSLATOR_NAP_NS = 500000,
-    MANY_BLOCKS = 8, /* per worker; if no more blocks are left, leave_core() does not wait */
+    SHARING = 7,         /* blocks of a worker that get their work from a counter, in a proof */
+    MANY_BLOCKS = 8,     /* per worker; if no more blocks are left, leave_core() does not wait */
 };
 
 static struct vg_shape *new_shapes(void)
@@ -247,6 +249,9 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         }
         const bool moved = turn(w, resident, &count, &more);
         stirred |= moved;
+        if (w->drew && count < SHARING)
+            take_more(w, l, resident, &count, 1);
+        w->drew = false;
         if (atomic_load_explicit(&w->device->interrupt, memory_order_relaxed)) {
             atomic_store(&l->fault_block, 0); /* start no further blocks */
             end_blocks(w, resident, &count, true);

@@ -48,6 +48,7 @@ struct vg_worker {
     uint64_t worked; /**< counted work of its blocks so far, see block_work.c */
     uint64_t asked;  /**< how often their warps executed code that uses other blocks' results */
     bool no_memory;
+    bool drew; /**< in a proof: a block got a number from a counter in global memory */
     void (*settle)(struct vg_warp *w); /**< writes back saved registers, see translator.h */
 };
 

@@ -66,6 +66,15 @@ static bool is_chosen(double a, double b)
     return a < b || (isnan(b) && !isnan(a));
 }
 
+/* @return one of two numbers. Equal elements came only through the memories of both. */
+static struct proof_value chosen(struct proof_value a, struct proof_value b, bool first)
+{
+    struct proof_value r = first ? a : b;
+    if (a.number == b.number && a.way && b.way && way_is_raw(a.way) && way_is_raw(b.way))
+        r.way = way_sum(a.way, b.way);
+    return r;
+}
+
 PROOF_INLINE struct proof_value compute(enum proof_kind kind, enum ptx_type type,
                                         struct proof_value a, struct proof_value b,
                                         struct proof_value c, struct counted *count)
@@ -88,9 +97,9 @@ PROOF_INLINE struct proof_value compute(enum proof_kind kind, enum ptx_type type
     case KIND_ABSOLUTE:
         return a.number < 0 ? proof_negative(a) : a;
     case KIND_SMALLER:
-        return is_chosen(a.number, b.number) ? a : b;
+        return chosen(a, b, is_chosen(a.number, b.number));
     default:
-        return is_chosen(-a.number, -b.number) ? a : b;
+        return chosen(a, b, is_chosen(-a.number, -b.number));
     }
 }
 

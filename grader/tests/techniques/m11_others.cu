@@ -209,10 +209,12 @@ __global__ void two_rows(conv_shape shape, const float *x, const float *k, float
 }
 
 /* expect: pass */
-SUBMISSION_LAUNCH(
-    right_two_rows,
+int right_two_rows(ARGUMENTS)
+{
     two_rows<<<dim3((s->B * (s->H - s->K + 1) * (s->W - s->K + 1) + 15) / 16, (s->M + 7) / 8),
-               32>>>(*s, x, k, y))
+               32>>>(*s, x, k, y);
+    return failed();
+}
 
 /* ---- the transposed product: outputs are rows, maps are columns; a class for the tile ---------- */
 
@@ -279,10 +281,13 @@ __global__ void __launch_bounds__(WARPS * 32)
 }
 
 /* expect: pass */
-SUBMISSION_LAUNCH(
-    right_outputs_as_rows, outputs_as_rows<4>
-    <<<dim3((s->B * (s->H - s->K + 1) * (s->W - s->K + 1) + 63) / 64, (s->M + 7) / 8), 128>>>(*s, x,
-                                                                                              k, y))
+int right_outputs_as_rows(ARGUMENTS)
+{
+    outputs_as_rows<4>
+        <<<dim3((s->B * (s->H - s->K + 1) * (s->W - s->K + 1) + 63) / 64, (s->M + 7) / 8), 128>>>(
+            *s, x, k, y);
+    return failed();
+}
 
 /* ---- decoys ------------------------------------------------------------------------------------ */
 
@@ -326,10 +331,12 @@ __global__ void taken_off(conv_shape shape, const float *x, const float *k, floa
 }
 
 /* expect: 0% of the products were computed by matrix instructions */
-SUBMISSION_LAUNCH(
-    decoy_taken_off,
+int decoy_taken_off(ARGUMENTS)
+{
     taken_off<<<dim3((s->B * (s->H - s->K + 1) * (s->W - s->K + 1) + 7) / 8, (s->M + 15) / 16),
-                32>>>(*s, x, k, y, true))
+                32>>>(*s, x, k, y, true);
+    return failed();
+}
 
 /* A matrix instruction only adds: the products are the lanes', the other factor is the identity. */
 __global__ void identity(conv_shape shape, const float *x, const float *k, float *y)
@@ -378,7 +385,9 @@ __global__ void identity(conv_shape shape, const float *x, const float *k, float
 }
 
 /* expect: of the products were computed by matrix instructions */
-SUBMISSION_LAUNCH(
-    decoy_identity,
+int decoy_identity(ARGUMENTS)
+{
     identity<<<dim3((s->B * (s->H - s->K + 1) * (s->W - s->K + 1) + 7) / 8, (s->M + 15) / 16),
-               32>>>(*s, x, k, y))
+               32>>>(*s, x, k, y);
+    return failed();
+}

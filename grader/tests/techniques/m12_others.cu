@@ -205,10 +205,12 @@ __global__ void wmma_halves(conv_shape shape, const float *x, const float *k, fl
 }
 
 /* expect: pass */
-SUBMISSION_LAUNCH(
-    right_wmma_halves,
+int right_wmma_halves(ARGUMENTS)
+{
     wmma_halves<<<dim3((s->B * (s->H - s->K + 1) * (s->W - s->K + 1) + 63) / 64, (s->M + 15) / 16),
-                  dim3(32, 4)>>>(*s, x, k, y))
+                  dim3(32, 4)>>>(*s, x, k, y);
+    return failed();
+}
 
 /* ---- two taps of a dot product, from a row loaded as words of two halves ----------------------- */
 

@@ -365,11 +365,11 @@ static double needed(const struct gr_kernel_way *k)
 }
 
 /* @return the share in the same kernel, or an instance of the same template, for another layer: its
- * tile may fit only there */
+ * tile may fit only there. Sums of one product do not show what a thread adds in a loop. */
 static double needed_elsewhere(const struct gr_kernel_way *k, const struct gr_way *way)
 {
     double most = 0;
-    for (size_t i = 0; i < way->kernels; i++) {
+    for (size_t i = 0; i < way->kernels && taps(way) > 1; i++) {
         const struct gr_kernel_way *other = &way->kernel[i];
         if (strcmp(other->name, k->name) == 0 && other->stored_products > 0)
             most = fmax(most, needed(other));

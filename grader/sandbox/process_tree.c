@@ -90,8 +90,10 @@ static void rest_a_little(int round)
 
 bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, double limit_s)
 {
-    const double until_s = clock_now_s() + limit_s;
-    size_t still_before = GR_TREE_MAX + 1;
+    enum { PATIENCE_S = 60 }; /* on a busy machine, a process stops late */
+    const double start_s = clock_now_s();
+    size_t still_before = GR_TREE_MAX + 1, before = 0;
+    pid_t newest_before = 0;
     for (int round = 0;; round++) {
         bool still = true;
         tree->n = 0;
@@ -106,8 +108,12 @@ bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, d
         if (still && tree->n == still_before)
             return tree->n < GR_TREE_MAX;
         still_before = still ? tree->n : GR_TREE_MAX + 1;
-        if (clock_now_s() > until_s)
+        const pid_t newest = tree->n ? tree->pid[tree->n - 1] : 0;
+        const bool grows = round > 0 && (tree->n > before || newest != newest_before);
+        if (clock_now_s() > start_s + (grows ? limit_s : limit_s + PATIENCE_S))
             return false;
+        before = tree->n;
+        newest_before = newest;
         if (!still)
             rest_a_little(round);
     }

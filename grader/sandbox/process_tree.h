@@ -34,7 +34,8 @@ typedef void gr_tree_lister(struct gr_tree *tree, void *context);
 
 /** Stops all threads of all processes, including processes started meanwhile, and waits until all
  * are stopped.
- * @return false if they could not be stopped within @p limit_s, because new ones start too fast */
+ * @return false if they could not be stopped within @p limit_s, because new ones start too fast, or
+ * within a minute more, because the machine is busy */
 bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, double limit_s);
 
 /** Resumes frozen processes. */

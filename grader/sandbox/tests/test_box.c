@@ -115,6 +115,26 @@ static long ticks_of(const char *word)
     return sum;
 }
 
+static void list_one(struct gr_tree *tree, void *pid)
+{
+    gr_tree_add(tree, *(pid_t *)pid);
+}
+
+Test(box, a_process_that_stops_late_does_not_count_as_many)
+{
+    struct gr_tree *tree = calloc(1, sizeof *tree);
+    pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            continue;
+    cr_assert(tree && pid > 0);
+    cr_expect(gr_tree_freeze(tree, list_one, &pid, 0), "no new process has started");
+    cr_expect_eq(tree->n, 1);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    free(tree);
+}
+
 /* Starts a process that leaves its group, session and parent; the box must still freeze and end
  * it. */
 static void a_stray_is_frozen_and_ended(const char *word)

@@ -46,12 +46,19 @@ The proof of a milestone's technique has gaps. They remain because closing them 
 - Timed runs are too large for a proof. The grader checks that they execute the same code as the proof, about as often
   for each output. It does not find host code that passes other addresses if there are many images, so that the same
   instructions work on useless data (an atomic operation on scratch memory, for example, while y is stored). Solutions
-  may choose kernels and parameters by size, and no counter shows which of two addresses matters.
+  may choose kernels and parameters by size, and no counter shows which of two addresses matters. A right m7 may add to
+  scratch memory and copy the sums to y, so atomics on other addresses than y's prove nothing.
 - In memory that it shares with the device, the host may replace values while a kernel runs. It gains only digits that
   rounding lost, because a value must be near the one that the device computed.
-- The proof covers the layers and one random unit shape, not all unit shapes.
+- The proof covers the layers and one random unit shape, not all unit shapes. A submission knows the proof's process by
+  its first call, since no unit shape has the sizes of a layer of the proof. It gains nothing: kernels that are wrong in
+  some unit shapes, for which the host computes in the other process, are wrong in the proof, too, if one of these
+  shapes is drawn.
 - In m4, the difference of a weight and its rounded value counts as 0, so the lower digits of the weights may come from
-  global memory.
+  global memory. The kernel still loads each weight from constant memory, so it only loads more. Splits of a number
+  (three products in TF32, for example) need this rule.
+- A thread may add a constant below 2^-20 of the largest possible sum, if this constant has at most 13 binary digits.
+  Fixed point adds such constants to round.
 - In m8, blocks of 256 x 1 and 16 x 16 threads count as different blocks, even if a kernel that numbers its threads
   computes the same tile with both.
 - In m5, m6 and m10, a thread may get elements of x from one other thread through shared memory and load each several

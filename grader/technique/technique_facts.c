@@ -151,8 +151,8 @@ static double by_matrix(const struct gr_way *w)
     return fmax(0, 1 - ratio(others, taps(w) * outputs(w)));
 }
 
-/* Threads without outputs may compute anything: both halves of their pairs may lie past an edge, and
- * have the same factors. */
+/* The pairs of threads without outputs may have the same factors in both halves, for example elements
+ * of the last row. */
 static double by_pairs(const struct gr_way *w)
 {
     const struct gr_kernel_way *k = &w->multiplying;

@@ -26,8 +26,8 @@ enum {
     QUIET_ROUNDS = 100,  /* ... by each worker before the kernel counts as stuck */
     HOST_NAP_NS = 200000,
     TRANSLATOR_NAP_NS = 500000,
-    SHARING = 7,         /* blocks of a worker that get their work from a counter, in a proof */
-    MANY_BLOCKS = 8,     /* per worker; if no more blocks are left, leave_core() does not wait */
+    SHARING = 7,     /* blocks of a worker that get their work from a counter, in a proof */
+    MANY_BLOCKS = 8, /* per worker; if no more blocks are left, leave_core() does not wait */
 };
 
 static struct vg_shape *new_shapes(void)

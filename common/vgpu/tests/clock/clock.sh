@@ -14,8 +14,8 @@ build=${1:-${CONVLAB_BUILD:-build}}
 
 between=$(awk -F'\t' '$1 == "chain_shared" {print $3}' "$scratch/out")
 kernel=$(awk -F'\t' '$2 == "chain_shared" {ns = $7} END {printf "%.0f", ns}' "$scratch/trace.tsv")
-claim "chain_shared: $between ns between two events, of which the kernel takes $kernel; expected 4900 more" \
-    [ "$((between - kernel - 4900))" -ge -1 -a "$((between - kernel - 4900))" -le 1 ]
+claim "chain_shared: $between ns between two events, of which the kernel takes $kernel; expected 4400 more" \
+    [ "$((between - kernel - 4400))" -ge -1 -a "$((between - kernel - 4400))" -le 1 ]
 
 # Uses the last launch of a kernel, which is its most demanding variant.
 limiter() {

@@ -195,7 +195,7 @@ __global__ void levels(int *level, int n, int *depth)
 __global__ void distances(int *distance, int n)
 {
     cg::grid_group grid = cg::this_grid();
-    for (int round = 0; round < n / 14 + 2; round++) {
+    for (int round = 0; round < n / 14 + 6; round++) { /* more than the longest path has edges */
         for (int v = grid.thread_rank(); v < n; v += grid.size())
             for (int k : {1, 7, n - 1, n - 7})
                 if (distance[v] + 1 < distance[(v + k) % n])

@@ -225,7 +225,10 @@ static size_t prove(struct grading *g, const struct conv_shape *shapes, size_t n
         right = right && run_one(g, &session, &conv, &p->arena, check, status, err);
         const struct gr_device_record *record =
             has_session ? gr_session_device_record(&session) : NULL;
+        /* (a timed run may execute only code in which the technique was looked for) */
+        const bool counts = nth > 0 || i < GR_PROOF_LAYERS;
         if (right && record && (*status = gr_way_read(&ways[i], &record->proof, s, err)) == ST_OK &&
+            counts &&
             !gr_executed_add(&p->executed[gr_layer_like(s)], g->technique, record, s,
                              g->milestone.exercise->host_tensors))
             *status = st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");

@@ -65,6 +65,13 @@ struct vg_shape {
     int64_t piece_base[SHAPE_PIECES]; /**< relative address of lane 0, extrapolated */
 };
 
+/** @return a hash of a shape. @param sum  of all lanes' distances from the first lane, which is
+ * another one wherever a row of the lanes ends */
+static inline uint32_t vg_shape_hash(uint32_t sum, uint32_t mask, uint32_t size)
+{
+    return (sum + size + 5 * ~mask) * UINT32_C(0x9e3779b1);
+}
+
 /** Executes BODY for every 16 words of each run of an access to shared memory. From word `at` on, n
  * of the 16 words belong to the run. */
 #define EACH_16_WORDS(s, first, BODY)                                                              \

@@ -33,3 +33,13 @@ bool vg_store_is_decided(const struct ir_function *f, const struct ir_insn *stor
 void vg_racing_store(struct vg_warp *w, const struct ir_insn *in, const uint64_t *addresses);
 /** Called after a launch: drops the notes. */
 void vg_block_races_end(struct vg_launch *l);
+
+/** @return which bytes of a word are among @p bytes bytes from @p at. */
+static inline uint8_t vg_bytes_of_word(uint64_t word, uint64_t at, uint32_t bytes)
+{
+    uint8_t mask = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        if (word + i >= at && word + i < at + bytes)
+            mask |= (uint8_t)(1u << i);
+    return mask;
+}

@@ -1,5 +1,6 @@
 #include "vgpu/exec/child_races.h"
 
+#include "vgpu/exec/block_races.h"
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/child_work.h"
 #include "vgpu/exec/findings.h"
@@ -64,16 +65,6 @@ static void look_up(struct vg_warp *w, const struct ir_insn *in, int lane, uint6
         vg_find_child_race(w, in, lane, address, other);
 }
 
-/* @return which bytes of a word are among @p bytes bytes from @p at. */
-static uint8_t bytes_of(uint64_t word, uint64_t at, uint32_t bytes)
-{
-    uint8_t mask = 0;
-    for (uint32_t i = 0; i < 4; i++)
-        if (word + i >= at && word + i < at + bytes)
-            mask |= (uint8_t)(1u << i);
-    return mask;
-}
-
 void child_races_access(struct vg_warp *w, const struct ir_insn *in)
 {
     uint64_t at[VG_LANES];
@@ -88,7 +79,7 @@ void child_races_access(struct vg_warp *w, const struct ir_insn *in)
         const int lane = __builtin_ctz(left);
         const uint64_t first = at[lane] & ~UINT64_C(3), end = at[lane] + bytes;
         for (uint64_t word = first; word < end && first >= VG_GLOBAL_BASE; word += 4) {
-            const uint8_t part = bytes_of(word, at[lane], bytes);
+            const uint8_t part = vg_bytes_of_word(word, at[lane], bytes);
             if (looks)
                 look_up(w, in, lane, word, part);
             if (notes)

@@ -294,16 +294,6 @@ static bool adds_nothing(const struct vg_warp *w, const struct ir_insn *in, int 
     return memcmp(w->regs + in->b + (size_t)lane * size, zero, size) == 0;
 }
 
-/* @return which bytes of a word are among @p bytes bytes from @p at. */
-static uint8_t bytes_of(uint64_t word, uint64_t at, uint32_t bytes)
-{
-    uint8_t mask = 0;
-    for (uint32_t i = 0; i < 4; i++)
-        if (word + i >= at && word + i < at + bytes)
-            mask |= (uint8_t)(1u << i);
-    return mask;
-}
-
 static bool is_strong(const struct ir_insn *in)
 {
     return in->past_l1 || in->mode & (MODE_STRONG | MODE_ACQUIRE | MODE_VOLATILE);
@@ -318,7 +308,7 @@ static void touch(struct access *a, uint64_t at, uint32_t slot)
     if (is_atomic || is_strong(in)) {
         struct word *word = word_at(l->grid_races, at);
         a->address = at & ~UINT64_C(3);
-        a->user.bytes = bytes_of(a->address, at, in->bytes);
+        a->user.bytes = vg_bytes_of_word(a->address, at, in->bytes);
         if (word && atomic_matters(in) && !adds_nothing(a->warp, in, a->lane))
             write_word(l, a, word);
         synchronise(l->grid_races, a->user.block, at, word, in->op == IR_LD || (is_atomic && in->d),
@@ -331,7 +321,7 @@ static void touch(struct access *a, uint64_t at, uint32_t slot)
     for (uint64_t word = at & ~UINT64_C(3); word < at + in->bytes; word += 4) {
         struct word *notes = word_at(l->grid_races, word);
         a->address = word;
-        a->user.bytes = bytes_of(word, at, in->bytes);
+        a->user.bytes = vg_bytes_of_word(word, at, in->bytes);
         if (notes)
             (in->op == IR_LD ? read_word : write_word)(l, a, notes);
     }

@@ -2,8 +2,8 @@
  * block only spins (it waits for another block), the worker takes more blocks beside it. If all
  * workers have only spun for a while since the last progress of any of them, the kernel makes no
  * progress. Blocks that get their work from a counter run together in a proof: the first one would
- * do all the work, and would seem to share no sums with others. While the module is translated to native code, the last worker leaves its core to the
- * translator. */
+ * do all the work, and would seem to share no sums with others. While the module is translated to
+ * native code, the last worker leaves its core to the translator. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/workers.h"
 

@@ -97,11 +97,10 @@ static struct vg_shape *learn(struct vg_worker *worker, struct shapes *p, uint32
     return s;
 }
 
-/* @return where a shape is in `recent`. @param sum  of all lanes' distances from lane 0, which is
- * another one wherever a row of the lanes ends */
+/* @return where a shape is in `recent`. */
 ALWAYS uint32_t recent_place(uint32_t sum, uint32_t mask, uint32_t size)
 {
-    return ((sum + size + 5 * ~mask) * UINT32_C(0x9e3779b1) >> 24) % RECENT;
+    return (vg_shape_hash(sum, mask, size) >> 24) % RECENT;
 }
 
 /* @param relative  distance of each lane from the first; 0 for inactive lanes */

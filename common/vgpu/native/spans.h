@@ -23,10 +23,11 @@ struct span {
     uint32_t first, last; /**< indices of instructions */
     struct strand strands[SPAN_STRANDS];
     uint32_t strand_count, accesses;
-    uint32_t reads;    /**< number of reads of shared memory */
-    uint32_t entries;  /**< in the race log: one for each strand in shared memory */
-    uint64_t *written; /**< set of the registers that the span writes */
-    LLVMValueRef marks[SPAN_MARKS], shared;
+    uint32_t reads;                 /**< number of reads of shared memory */
+    uint32_t entries;               /**< in the race log: one for each strand in shared memory */
+    uint64_t *written;              /**< set of the registers that the span writes */
+    LLVMValueRef marks[SPAN_MARKS]; /**< arguments of native_read_*(); last: whether it marks */
+    LLVMValueRef shared;
 };
 
 /** The reads of a strand, for the race log. */

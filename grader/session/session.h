@@ -42,6 +42,7 @@ struct gr_host {
     const struct exercise *exercise; /**< NULL: the first exercise */
     char profile[64];                /**< virtual GPU: name of the simulated GPU */
     const char *engine;              /**< virtual GPU: --engine, or NULL */
+    bool is_brief;                   /**< virtual GPU: few images follow the unit shapes */
     const char *prove;           /**< virtual GPU: the shape whose work is proved by execution, or
                                       NULL */
     const char *multiprocessors; /**< virtual GPU: number of multiprocessors; NULL: as in the

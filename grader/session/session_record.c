@@ -47,6 +47,7 @@ enum st_code gr_session_device_start(struct gr_session *s, int output, char ***e
     struct vg_process_options options = {.folder = s->host->build,
                                          .profile = s->host->profile,
                                          .engine = s->host->engine,
+                                         .is_brief = s->host->is_brief,
                                          .prove = s->host->prove,
                                          .host_tensors = gr_session_has_host_tensors(s),
                                          .multiprocessors = s->host->multiprocessors,

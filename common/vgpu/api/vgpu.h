@@ -148,6 +148,9 @@ struct vg_translator;
  * @param find  called once, when the translator is needed, to return it; it may return NULL. */
 void vg_device_engine_set(struct vg_device *device, enum vg_engine engine,
                           const struct vg_translator *(*find)(void));
+/** Says that few launches follow: AUTO then translates only what a launch will still execute when its
+ * code is made. */
+void vg_device_brief_set(struct vg_device *device);
 /** The instruction set with which this machine executes kernels: "base", "avx2", "avx512". */
 const char *vg_device_instruction_set(const struct vg_device *device);
 /** Frees everything a device holds. NULL is allowed. */

@@ -40,6 +40,8 @@ static enum st_code context_open(struct session *s, struct st_error *err)
         vg_late_copies_set(s->device, session_copy_is_late, s);
     if (!code)
         vg_device_engine_set(s->device, s->shared->engine, s->shared->find_translator);
+    if (!code && s->shared->is_brief)
+        vg_device_brief_set(s->device);
     if (!code && record_wants_work(s->shared->record))
         vg_blocks_keep(s->device);
     if (!code && record_wants_blocks(s->shared->record))

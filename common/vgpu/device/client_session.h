@@ -48,6 +48,7 @@ struct session_shared {
     bool owned;        /**< an owner takes the records, and can ask why a program did not end */
     bool charges_host; /**< the client's processor time moves the clock (session_host.c) */
     enum vg_engine engine;
+    bool is_brief; /**< see vg_device_brief_set() */
     bool leak_check;
     bool host_tensors; /**< a record's first three page-locked allocations are x, k, y */
     const struct vg_translator *(*find_translator)(void);

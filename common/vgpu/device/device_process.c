@@ -85,8 +85,10 @@ static void become_device(const struct vg_process_options *o, int door, int cont
                                     {"--prove", o->prove},
                                     {"--multiprocessors", o->multiprocessors},
                                     {"--memory", o->memory}};
-    const char *arguments[2 * sizeof named / sizeof *named + 5] = {"vgpu-device"};
+    const char *arguments[2 * sizeof named / sizeof *named + 6] = {"vgpu-device"};
     size_t n = 1;
+    if (o->is_brief)
+        arguments[n++] = "--brief";
     if (o->leak_check)
         arguments[n++] = "--leak-check";
     if (o->host_tensors)

@@ -36,6 +36,7 @@ struct vg_process_options {
     int code_store; /**< descriptor of memory for native code (vg_code_store_make()), or 0 */
     int progress;   /**< descriptor of a struct progress_shared that counts blocks, or 0 */
     const char *suppressions; /**< file of findings that are not reported */
+    bool is_brief;            /**< few launches follow, see vg_device_brief_set() */
     bool leak_check;          /**< report memory that is never freed as a finding */
     bool tells_findings;      /**< exit with VG_PROCESS_FOUND if the process has findings */
     bool owned;               /**< with a control channel, and in a separate process group */

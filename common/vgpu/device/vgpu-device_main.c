@@ -35,7 +35,7 @@ struct options {
     enum vg_stream_order order;
     uint64_t seed;
     const char *suppressions;
-    bool leak_check, tells_findings, host_tensors;
+    bool leak_check, tells_findings, host_tensors, is_brief;
 };
 
 static const struct option_row rows[] = {
@@ -76,6 +76,8 @@ static const struct option_row rows[] = {
      OPTION_INT(struct options, cores, 0, INT_MAX)},
     {"engine", 'e', "ENGINE", VG_ENGINE_HELP,
      OPTION_CHOICE(struct options, engine, vg_engine_words)},
+    {"brief", 'B', NULL, "few launches follow: native code must pay within a launch",
+     OPTION_FLAG(struct options, is_brief)},
     {"suppressions", 'S', "FILE", "file of findings that are not reported",
      OPTION_TEXT(struct options, suppressions)},
     {"leak-check", 'l', NULL, "report memory that is never freed",
@@ -207,6 +209,7 @@ int main(int argc, char **argv)
     shared.cores = o.cores;
     shared.seed = o.seed;
     shared.engine = o.engine;
+    shared.is_brief = o.is_brief;
     shared.leak_check = o.leak_check;
     shared.host_tensors = o.host_tensors;
     shared.order = o.order;

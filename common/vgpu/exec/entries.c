@@ -3,6 +3,7 @@
  * interpreter counts its passes through the entries. After enough passes a separate thread
  * translates the function, while the interpreter continues. Which engine executes an instruction
  * may differ between runs: results, counters and times do not depend on it. */
+#include "base/clock.h"
 #include "vgpu/exec/control_flow.h"
 #include "vgpu/exec/handlers.h"
 #include "vgpu/exec/translator.h"
@@ -15,9 +16,13 @@
 
 /* A pass through an entry counts as the number of instructions in its basic block. */
 enum {
-    PATIENCE_FIRST = 8000000, /* passes before a small function is translated: about 0.1 s */
-    PATIENCE_PART = 75000, /* the same for each instruction of a large one: most of LLVM's time */
+    PATIENCE_FIRST = 4000000, /* passes before a small function is translated: about 0.1 s */
+    PATIENCE_PART = 40000, /* the same for each instruction of a large one: most of LLVM's time */
     PATIENCE_AGAIN = 16000000, /* for entries that were too rare for the last translation */
+    POSTPONEMENTS = 20,        /* of a function's first translation, unless few launches follow */
+    TRANSLATION_NS = 1000000,  /* time to translate an instruction */
+    REPEATED = 3,              /* launches of equal size in a row: more of them will follow */
+    FEW_BLOCKS = 64,           /* of a launch: they say little about the time that is left */
     PATIENCE_NATIVE = 400,     /* for functions that must run as native code, see patience_of() */
     SELDOM = 80000,            /* fewer passes are not worth an entry's code */
     TRANSLATIONS = 4,          /* of a function, each with more entries */
@@ -49,6 +54,11 @@ struct translation {
     atomic_bool is_translated;
     vg_native_code codes[TRANSLATIONS]; /* warps may still run older codes */
     int code_count;
+    struct {       /* guarded by `state` */
+        int count; /* of postponements: launches would end before the first code is made */
+        uint64_t launch, blocks; /* the last such launch, and its size */
+        int repeated;            /* launches of this size in a row */
+    } postponed;
     uint8_t *kinds;  /* of accesses, as the worker that requested it saw them; NULL: unknown */
     bool is_waiting; /* its translation is queued or running; guarded by the engine's mutex */
     struct translation *next_queued, *next;
@@ -58,8 +68,9 @@ struct vg_engine_state {
     enum vg_engine engine;
     const struct vg_translator *(*find)(void);
     const struct vg_translator *translator;
-    void *state; /* state of the translator */
-    bool looked; /* the translator has been looked for */
+    void *state;   /* state of the translator */
+    bool looked;   /* the translator has been looked for */
+    bool is_brief; /* see vg_device_brief_set() */
     const char *target;
     const struct vg_handlers *handlers;
     bool quit, has_thread;
@@ -264,13 +275,50 @@ static bool is_large(const struct translation *t)
     return t->function->insn_count > MOST_AWAITED;
 }
 
+/* @return the passes before translation. If all code must be native, half of the functions are
+ * translated at once. The others are translated after the interpreter has seen how their lanes
+ * access memory, so that comparisons of the engines test both kinds of code. */
+static int patience_of(const struct vg_module *m, const struct ir_function *f)
+{
+    if (m->device->engine->engine == VG_ENGINE_NATIVE)
+        return f->insn_count % 2 ? 0 : PATIENCE_NATIVE;
+    const int all = (int)f->insn_count * PATIENCE_PART; /* at most MOST_TRANSLATED instructions */
+    return all > PATIENCE_FIRST ? all : PATIENCE_FIRST;
+}
+
+/* @return whether the launch will probably end before the first code of a function is made: then the
+ * interpreter counts again, and the next launch decides. */
+static bool ends_before(const struct vg_engine_state *e, struct translation *t,
+                        const struct vg_launch *l)
+{
+    if (t->postponed.launch != l->number) {
+        t->postponed.repeated = t->postponed.blocks == l->blocks ? t->postponed.repeated + 1 : 0;
+        t->postponed.launch = l->number;
+        t->postponed.blocks = l->blocks;
+    }
+    const uint64_t all = l->blocks, begun = atomic_load(&l->next_block);
+    const double passed_ns = (clock_now_s() - l->begin_s) * 1e9;
+    if (t->code_count || all < FEW_BLOCKS || !begun || t->postponed.repeated >= REPEATED ||
+        (t->postponed.count >= POSTPONEMENTS && !e->is_brief))
+        return false;
+    const double left = begun < all ? (double)(all - begun) / (double)begun : 0;
+    return passed_ns * left < (double)t->function->insn_count * TRANSLATION_NS;
+}
+
 /* Requests a translation of a function after many passes through its entries. If all code
  * must be native, waits for it, but not while the translator is busy with a large function. */
-static void ask(struct vg_engine_state *e, struct translation *t, struct vg_site *sites)
+static void ask(struct vg_engine_state *e, struct translation *t, const struct vg_launch *l,
+                struct vg_site *sites)
 {
     int idle = IDLE;
     if (!atomic_compare_exchange_strong(&t->state, &idle, QUEUED))
         return;
+    if (e->engine == VG_ENGINE_AUTO && ends_before(e, t, l)) {
+        t->postponed.count++;
+        atomic_store(&t->patience, patience_of(t->module, t->function) / 8);
+        atomic_store(&t->state, IDLE);
+        return;
+    }
     pthread_mutex_lock(&e->mutex);
     t->kinds = kinds_of(t->module, sites);
     t->is_waiting = true;
@@ -295,7 +343,7 @@ static vg_native_code count_pass(struct vg_entry *e, struct vg_warp *w)
     const int left = atomic_load_explicit(patience, memory_order_relaxed) - e->weight;
     atomic_store_explicit(patience, left, memory_order_relaxed);
     if (left <= 0 && atomic_load_explicit(&e->of->state, memory_order_relaxed) == IDLE)
-        ask(e->of->module->device->engine, e->of, w->sites);
+        ask(e->of->module->device->engine, e->of, w->block->launch, w->sites);
     return atomic_load_explicit(&e->code, memory_order_acquire);
 }
 
@@ -355,17 +403,6 @@ static bool *mark_places(const struct ir_function *f)
             wanted[i + 1] = true;
     }
     return wanted;
-}
-
-/* @return the passes before translation. If all code must be native, half of the functions are
- * translated at once. The others are translated after the interpreter has seen how their lanes
- * access memory, so that comparisons of the engines test both kinds of code. */
-static int patience_of(const struct vg_module *m, const struct ir_function *f)
-{
-    if (m->device->engine->engine == VG_ENGINE_NATIVE)
-        return f->insn_count % 2 ? 0 : PATIENCE_NATIVE;
-    const int all = (int)f->insn_count * PATIENCE_PART; /* at most MOST_TRANSLATED instructions */
-    return all > PATIENCE_FIRST ? all : PATIENCE_FIRST;
 }
 
 static bool make_places(struct vg_module *m, struct ir_function *f)
@@ -484,6 +521,11 @@ void vg_device_engine_set(struct vg_device *d, enum vg_engine engine,
     d->engine->find = find;
     d->engine->target = d->target;
     d->engine->handlers = d->handlers;
+}
+
+void vg_device_brief_set(struct vg_device *d)
+{
+    d->engine->is_brief = true;
 }
 
 void vg_engine_close(struct vg_device *d)

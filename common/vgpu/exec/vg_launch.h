@@ -62,6 +62,7 @@ struct vg_launch {
     _Alignas(64) uint64_t number;
     const struct vg_child *child;     /**< the kernel request that it runs, or NULL */
     bool concurrent;                  /**< several workers run it: atomics must be atomic */
+    double begin_s;                   /**< clock_now_s() when the workers began */
     uint64_t order_start, order_step; /**< the i-th block is number (start + i * step) % blocks */
     uint64_t seed;                    /**< for the order of blocks and warps; 0: by their numbers */
     struct vg_block_work *work;       /**< [blocks] NULL: not recorded */

@@ -7,6 +7,7 @@
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/workers.h"
 
+#include "base/clock.h"
 #include "base/progress.h"
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/child_work.h"
@@ -340,6 +341,7 @@ void vg_workers_run(struct vg_device *d, struct vg_launch *l)
     if (!alone && d->worker_count > 1)
         start_workers(d);
     l->concurrent = !alone && d->worker_count > 1;
+    l->begin_s = clock_now_s();
     atomic_store(&l->active, l->concurrent ? d->worker_count : 1);
     for (int i = 0; i < d->worker_count; i++)
         atomic_store(&d->workers[i].progress, 0);

@@ -45,6 +45,14 @@ struct vg_handlers {
      * operands. Also sets the steps of the results. */
     void (*fuse_pairs)(struct origin *d, const struct origin *const from[3],
                        const uint32_t *const bits[3], uint32_t lanes, struct proof_pairs *pairs);
+    /** d = a + b with the origins of a proof, in float32 or for pairs in float16, for lanes with usual
+     * operands. Also sets the steps of the results. @return the lanes that have their results */
+    uint32_t (*add_lanes)(struct origin *d, const struct origin *const from[2],
+                          const uint32_t *const bits[2], uint32_t lanes, bool is_pair);
+    /** Converts float32 to float16 or back, with the origins of a proof, for lanes with usual operands.
+     * @return the lanes that have their results */
+    uint32_t (*convert_lanes)(struct origin *d, const struct origin *from, const uint32_t *bits,
+                              bool to_half);
     /** Executes one instruction of a warp that holds unwritten bytes. */
     ir_handler follow_unset;
     ir_handler run[IR_OPS];  /**< may also execute following instructions */

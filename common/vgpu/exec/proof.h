@@ -396,6 +396,7 @@ struct proof_pairs {
     uint32_t done;         /**< all lanes that have their results */
     uint32_t lower, upper; /**< those whose product in this half is not 0 */
     uint32_t paired;       /**< those with products in both halves, for different sums */
+    uint32_t padded;       /**< those that multiplied an element by a zero in one half */
 };
 
 /** The numbers of a matrix, row-major: at most 32 x 16. Some more, so that the arrays do not share

@@ -369,28 +369,72 @@ static struct origin *words_of(const struct vg_warp *w, const struct ir_insn *in
     return is_shared ? w->block->proof.words : p->global;
 }
 
-/* The usual case of load_word(): whole words of words_of(), without a log. */
+/* Loads one word of global or constant memory that holds an element for several lanes. */
+static void load_same(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes,
+                      struct proof_place from, uint32_t slot, uint32_t stride, uint32_t word)
+{
+    struct origin *const to = proof_open(w, slot, stride), o = *from.origin;
+    const uint32_t others = lanes & (lanes - 1);
+    struct loads n = {0};
+    o.step = 0;
+    o.way = loaded_global(w, in, from, o.way, &n);
+    const int32_t each = (int32_t)(n.x + n.k);
+    n.x *= (uint32_t)__builtin_popcount(lanes);
+    n.k *= (uint32_t)__builtin_popcount(lanes);
+    for (uint32_t left = others; left; left &= left - 1)
+        w->proof.loaded[__builtin_ctz(left)] += each;
+    for (uint32_t left = lanes; left; left &= left - 1)
+        to[(uint32_t)__builtin_ctz(left) * stride + word] = o;
+    count_loads(w, in, &n);
+}
+
+static bool is_same_word(const size_t index[VG_LANES], uint32_t lanes)
+{
+    const size_t first = index[__builtin_ctz(lanes)];
+    uint32_t left = lanes;
+    while (left && index[__builtin_ctz(left)] == first)
+        left &= left - 1;
+    return !left;
+}
+
+/* The usual case of load_word(): words of words_of() or their halves, without a log. */
 static bool load_words(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
                        const uint64_t at[VG_LANES], uint64_t offset, uint32_t slot, uint32_t stride,
                        uint32_t word)
 {
     size_t index[VG_LANES];
     struct origin *const words =
-        in->bytes < 4 || proof_of(w)->log ? NULL : words_of(w, in, lanes, at, offset, index);
-    struct origin *to = words && proof_holds(w, slot) ? proof_open(w, slot, stride) : NULL;
+        in->bytes < 2 || proof_of(w)->log ? NULL : words_of(w, in, lanes, at, offset, index);
     const enum ptx_space space = (enum ptx_space)in->space;
+    if (words && in->bytes >= 4 && space != PTX_SPACE_SHARED && is_same_word(index, lanes)) {
+        const int i = __builtin_ctz(lanes);
+        struct origin *const from = &words[index[i]];
+        if ((from->low || from->high) && from->way && way_is_raw(from->way)) {
+            load_same(w, in, lanes, (struct proof_place){from, space, at[i] + offset, i, w->block},
+                      slot, stride, word);
+            return true;
+        }
+    }
+    struct origin *to = words && proof_holds(w, slot) ? proof_open(w, slot, stride) : NULL;
     struct loads n = {0};
     for (uint32_t left = words ? lanes : 0; left; left &= left - 1) {
         const int i = __builtin_ctz(left);
         struct origin *const from = &words[index[i]];
-        const uint64_t way = from->low || from->high ? from->way : 0;
         if (!to && !proof_known(*from))
             continue;
         if (!to)
             to = proof_open(w, slot, stride);
         struct origin *const d = &to[(uint32_t)i * stride + word];
         const struct proof_place place = {from, space, at[i] + offset, i, w->block};
-        *d = *from;
+        uint64_t way = 0;
+        if (from->low || from->high) {
+            const struct origin o =
+                in->bytes == 2 ? proof_part(*from, half_of(in, place.address)) : *from;
+            proof_write(d, &o);
+            way = o.way;
+        } else {
+            *d = *from;
+        }
         if (!way)
             continue;
         if (!way_is_raw(way)) {

@@ -2,6 +2,7 @@
  * registers along. */
 #include "vgpu/exec/control_flow.h"
 #include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/handlers.h"
 #include "vgpu/exec/proof_step.h"
 
 #include <string.h>
@@ -59,23 +60,44 @@ static struct origin half_of(struct origin o, int half)
     return proof_part(o, half);
 }
 
+/* @return whether all lanes hold the same number with the same origin: then lane 0 stands for all. */
+static bool is_uniform(const struct vg_warp *w, uint32_t slot)
+{
+    const struct origin *o = proof_slot(w, slot);
+    const uint32_t stride = proof_holds(w, slot), first = proof_bits_of(w, slot, 0);
+    uint32_t odd = stride > 1;
+    for (uint32_t i = 1; i < VG_LANES; i++)
+        odd |= proof_bits_of(w, slot, i) ^ first;
+    return !odd && (!stride || memcmp(o, o + 1, (VG_LANES - 1) * sizeof *o) == 0);
+}
+
+static void repeat(struct origin o[VG_LANES])
+{
+    for (uint32_t i = 1; i < VG_LANES; i++)
+        o[i] = o[0];
+}
+
 static void pack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const uint32_t *parts = w->frame->function->extra + in->extra;
     const uint32_t stride = in->bytes * in->vector == 8 ? 2 : 1;
     struct origin o[2][VG_LANES];
-    bool any = false;
-    for (uint32_t k = 0; k < in->vector; k++)
+    bool any = false, uniform = in->bytes < 4;
+    for (uint32_t k = 0; k < in->vector; k++) {
         any |= proof_holds(w, parts[k]) != 0;
+        uniform = uniform && is_uniform(w, parts[k]);
+    }
     if (!any || in->bytes < 2) {
         proof_clear(w, in->d, lanes);
         return;
     }
     for (uint32_t word = 0; word < stride; word++) {
-        for (uint32_t i = 0; i < VG_LANES; i++)
+        for (uint32_t i = 0; i < (uniform ? 1 : VG_LANES); i++)
             o[word][i] = in->bytes >= 4 ? proof_word_of(w, parts[word], i, 0)
                                         : proof_joined(proof_word_of(w, parts[2 * word], i, 0),
                                                        proof_word_of(w, parts[2 * word + 1], i, 0));
+        if (uniform)
+            repeat(o[word]);
     }
     for (uint32_t word = 0; word < stride; word++)
         proof_put(w, in->d, lanes, o[word], stride, word);
@@ -137,8 +159,15 @@ static void resize(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, 
 PROOF_INLINE void convert_numbers(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
                                   enum ptx_type to, enum ptx_type from)
 {
+    const bool is_single = proof_holds(w, in->a) == 1;
     struct origin o[VG_LANES];
-    for (uint32_t i = 0; i < VG_LANES; i++) {
+    uint32_t left = VG_FULL;
+    if (is_single)
+        left &= ~w->worker->device->handlers->convert_lanes(
+            o, proof_slot(w, in->a), (const uint32_t *)(const void *)(w->regs + in->a),
+            to == PTX_TYPE_f16);
+    for (; left; left &= left - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(left);
         const struct origin a = proof_word_of(w, in->a, i, 0);
         o[i] = proof_origin(proof_operand(w, in->a, i, from, 0), to);
         o[i].step = a.step;
@@ -186,9 +215,12 @@ static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t l
     const enum ptx_type type = in->op == IR_CVT_F16X2_F32    ? PTX_TYPE_f16x2
                                : in->op == IR_CVT_BF16X2_F32 ? PTX_TYPE_bf16x2
                                                              : (enum ptx_type)in->type;
-    for (uint32_t i = 0; i < VG_LANES && proof_is_half(type); i++)
+    const bool uniform = is_uniform(w, in->a) && is_uniform(w, in->b);
+    for (uint32_t i = 0; i < (uniform ? 1 : VG_LANES) && proof_is_half(type); i++)
         o[i] = proof_joined(proof_origin(proof_operand(w, in->b, i, PTX_TYPE_f32, 0), type),
                             proof_origin(proof_operand(w, in->a, i, PTX_TYPE_f32, 0), type));
+    if (uniform)
+        repeat(o);
     proof_put(w, in->d, lanes, o, 1, 0);
 }
 

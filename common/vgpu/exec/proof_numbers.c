@@ -198,14 +198,27 @@ static struct proof_pairs fuse_many_pairs(const struct ir_insn *in, struct vg_wa
     if (!operands_of_fused(in, w, watched, has_addend, &o))
         return f;
     w->worker->device->handlers->fuse_pairs(to, o.from, o.bits, lanes, &f);
+    const uint32_t beside = f.padded & (f.lower ^ f.upper);
+    proof_of(w)->running->sites[in->number].beside += (uint32_t)__builtin_popcount(beside);
     for (uint32_t left = f.done; left; left &= left - 1) {
         const int i = __builtin_ctz(left);
         w->proof.made[i] += (f.lower & f.upper) >> i & 1 ? 2 : 1;
         w->proof.zeros[i] += !((f.lower | f.upper) >> i & 1);
-        w->proof.paired[i] += f.paired >> i & 1 ? 2 : 0;
+        w->proof.paired[i] += f.paired >> i & 1 ? 2 : beside >> i & 1;
+        w->proof.padded[i] += f.padded >> i & 1;
     }
     tiles_multiplied(w, &o, watched ? f.lower | f.upper : 0);
     return f;
+}
+
+/* @return the lanes of a sum that add_lanes() has computed */
+static uint32_t add_many(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                         struct origin *to, bool is_pair)
+{
+    struct operands o;
+    return operands_of_fused(in, w, false, false, &o)
+               ? w->worker->device->handlers->add_lanes(to, o.from, o.bits, lanes, is_pair)
+               : 0;
 }
 
 /* @return the halves of pairs that computed the products of a lane's result. */
@@ -273,10 +286,13 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         const struct proof_pairs f = fuse_many_pairs(in, w, lanes, to, watched, three);
         multiplied = f.lower | f.upper;
         count.products = (uint32_t)(__builtin_popcount(f.lower) + __builtin_popcount(f.upper));
+        count.padded = (uint32_t)__builtin_popcount(f.padded);
         others = (uint32_t)__builtin_popcount(f.done & ~multiplied);
         site->paired += 2 * (uint32_t)__builtin_popcount(f.paired);
         lanes &= ~f.done;
     }
+    if (kind == KIND_ADD && (type == PTX_TYPE_f32 || type == PTX_TYPE_f16x2))
+        lanes &= ~add_many(in, w, lanes, to, type == PTX_TYPE_f16x2);
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count.products;
         const uint32_t padded = count.padded;

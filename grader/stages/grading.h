@@ -18,6 +18,7 @@
 #include "grader/sandbox/source_build.h"
 #include "grader/session/session.h"
 #include "grader/stages/checks.h"
+#include "grader/technique/executed.h"
 #include "runner/arena.h"
 
 #include <stdio.h>
@@ -45,6 +46,8 @@ struct grading {
     struct gr_session session; /**< the runner with the graded library */
     struct gr_proof *proof;    /**< proof of the kernels' work, made after right unit shapes; or
                                     NULL */
+    bool is_unit_verdict_open; /**< the unit shapes' verdict waits for the proof, see
+                                    gr_unit_shapes_conclude() */
     struct gr_inference_stage *inference;
     /** A right unit shape whose kernels multiply surprisingly often, and how often they compute each
      * product; 0: none is known. */
@@ -104,18 +107,35 @@ bool gr_timing_is_brief(const struct grading *g);
 /** Ends the turn for timing. */
 void gr_timing_end(struct grading *g);
 
-/** Stage: all unit shapes. Fills in the check "unit_shapes". */
+/** Stage: all unit shapes. Fills in the check "unit_shapes". If they are right, and the times of
+ * inference are modelled, inference begins while the proof is still being made. */
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
+
+/** Completes the check "unit_shapes" and prints it, unless that is done. Call it before anything else
+ * is printed. */
+enum st_code gr_unit_shapes_conclude(struct grading *g, struct st_error *err);
 
 /** Stage: checks the milestone's technique. It runs after inference, whose runs must also use the
  * technique. Fills in the check "technique", if the rubric has it. */
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 
+/** The record of a right, timed run, for the comparison with the proof. */
+struct gr_timed_work {
+    struct conv_shape shape;
+    bool is_recorded; /**< the virtual GPU recorded it: what follows is known */
+    struct gr_executed run;
+    struct gr_copies copies;
+};
+
+/** Records the session's last run. Call gr_executed_free() for to->run. */
+enum st_code gr_timed_work_record(struct grading *g, const struct conv_shape *shape,
+                                  struct gr_timed_work *to, struct st_error *err);
+
 /** Part of inference: gives no points without a proof of the work, whatever the unit shapes'
- * outcome. On the virtual GPU, compares the code that the last run executed (a right, timed run)
- * with the proved code. Names unproved code in @p check and in the check "technique"
- * (gr_check.lacks of both). */
-enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
+ * outcome. On the virtual GPU, compares the code that a run executed with the proved code. Names
+ * unproved code in @p check and in the check "technique" (gr_check.lacks of both). Waits for the
+ * proof. */
+enum st_code gr_timed_work_check(struct grading *g, const struct gr_timed_work *work,
                                  struct gr_check *check, struct st_error *err);
 
 /** Part of the unit shapes: after these have passed, completes the proof of the work, and fails @p

@@ -105,14 +105,43 @@ static void put_time(struct grading *g, const char *what, double seconds)
 
 /* Writes the Op Time. A lab that makes the copies itself has a Layer Time; only the virtual GPU
  * reports how long the lab's kernels ran. */
-static void put_op_time(struct grading *g, double seconds)
+static void put_op_time(struct grading *g, double seconds, const struct gr_timed_work *work)
 {
     const bool copies = g->milestone.exercise->host_tensors;
-    const struct gr_device_record *record = gr_session_device_record(&g->session);
-    struct gr_copies of;
     put_time(g, copies ? "Layer Time" : "Op Time", seconds);
-    if (copies && record && gr_device_copies(record, &of))
-        put_time(g, "Op Time", of.kernel_ns * 1e-9);
+    if (copies && work->is_recorded)
+        put_time(g, "Op Time", work->copies.kernel_ns * 1e-9);
+}
+
+/* Prints the course's first lines, once. */
+static void put_beginning(struct gr_inference_stage *in)
+{
+    if (!in->has_begun && !in->g->milestone.exercise->square) {
+        gr_course_line(in->g, "Loading fashion-mnist data... done");
+        gr_course_line(in->g, "Loading model... done");
+    }
+    in->has_begun = true;
+}
+
+static void forget_layers(struct gr_inference_stage *in)
+{
+    for (int i = 0; i < in->recorded; i++)
+        gr_executed_free(&in->work[i].run);
+    in->recorded = in->judged = 0;
+}
+
+/* @return whether a wrong unit shape lets inference be skipped. Otherwise wrong unit shapes do not end
+ * the grading: a submission that is right only for the models gets the points for the models. */
+static bool skips_inference(const struct grading *g)
+{
+    return g->options->quick && !g->options->sizes_given && gr_failed(g->result, "unit_shapes");
+}
+
+static void skip(struct gr_check *check)
+{
+    gr_check_set(
+        check, GR_SKIP,
+        "not run: unit shapes are wrong (without --quick, or with --images, it runs anyway)");
 }
 
 /* ---- one size ------------------------------------------------------------------------------- */
@@ -160,6 +189,29 @@ static void pass_size(struct grading *g, struct gr_check *check, struct gr_infer
     gr_check_set(check, GR_PASS, "all outputs right, largest error %.2g", record->max_error);
 }
 
+/* Completes the unit shapes' verdict, compares the layers that have run with the proof, and prints their
+ * times. @param right  layers with right outputs @return whether there is nothing against a layer */
+static bool settle(struct gr_inference_stage *in, struct gr_check *check,
+                   const struct gr_inference *record, int right, enum st_code *code,
+                   struct st_error *err)
+{
+    struct grading *g = in->g;
+    const int from = in->judged;
+    if (!*code)
+        *code = gr_unit_shapes_conclude(g, err);
+    if (*code)
+        return false;
+    put_beginning(in);
+    if (skips_inference(g))
+        return false;
+    *code = gr_layers_judge(in, check, err);
+    if (from == 0 && !g->milestone.exercise->square)
+        gr_course_line(g, "New Inference");
+    for (int layer = from; layer < right && layer < in->judged && !in->untimed; layer++)
+        put_op_time(g, record->op_time_s[layer], &in->work[layer]);
+    return !*code && check->status != GR_FAIL;
+}
+
 /* Runs one size of an exercise without a network: one convolution of random tensors. */
 static enum st_code run_product(struct gr_inference_stage *in, struct gr_check *check, size_t size,
                                 struct gr_inference *record, struct st_error *err)
@@ -178,8 +230,7 @@ static enum st_code run_product(struct gr_inference_stage *in, struct gr_check *
     conv.k = data + x;
     const bool good = gr_layer_run(in, check, conv, 0, record, &code, err);
     progress_clear();
-    if (good) {
-        put_op_time(g, record->op_time_s[0]);
+    if (settle(in, check, record, good, &code, err) && good) {
         g->image_s = in->wall_s[0];
         pass_size(g, check, record);
     }
@@ -234,6 +285,7 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
     bool good = !code;
     if (good)
         nn_dataset_scale(&in->set, 0, images, net->H, net->W, (float *)inputs.base);
+    int right = 0;
     for (int layer = 0; good && layer < net->convs; layer++) {
         struct gr_conv conv = {.shape = layer_shape(in, layer, images),
                                .x = (const float *)inputs.base,
@@ -241,15 +293,16 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
                                .tolerance = g->rubric->tolerance};
         good = gr_layer_run(in, check, conv, layer, record, &code, err);
         progress_clear();
-        if (layer == 0)
-            gr_course_line(g, "New Inference");
-        if (good && !in->untimed)
-            put_op_time(g, record->op_time_s[layer]);
+        right += good;
+        if (!g->is_unit_verdict_open)
+            good = settle(in, check, record, right, &code, err) && good;
         progress_begin("%zu images, layer %d of %d: %s and pooling", images, layer + 1, net->convs,
                        nn_activation_name(net->activation));
         good = good && !(code = gr_inputs_pool(net, layer, &conv.shape, &g->arena, &inputs, err));
         progress_clear();
     }
+    if (g->is_unit_verdict_open)
+        good = settle(in, check, record, right, &code, err) && good;
     if (good)
         code = classify(in, check, (const float *)inputs.base, record, err);
     arena_close(&inputs);
@@ -274,11 +327,10 @@ enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading
 enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *err)
 {
     struct grading *g = in->g;
-    if (!g->milestone.exercise->square) {
-        gr_course_line(g, "Loading fashion-mnist data... done");
-        gr_course_line(g, "Loading model... done");
-    }
+    struct gr_result *r = g->result;
     enum st_code code = ST_OK;
+    if (!g->is_unit_verdict_open)
+        put_beginning(in);
     progress_begin("preparing the references");
     if (!gr_timing_is_brief(g))
         gr_companions_start(in->companion, g);
@@ -288,26 +340,35 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         snprintf(sized, sizeof sized, "%s_", g->milestone.exercise->sized);
         snprintf(name, sizeof name, "%s%zu", sized, g->options->images[i]);
         struct gr_check *check = gr_check_add(g, name);
-        /* Wrong unit shapes do not end the grading: a submission that is right only for the models
-         * gets the points for the models. */
-        if (g->options->quick && !g->options->sizes_given && gr_failed(g->result, "unit_shapes")) {
-            gr_check_set(
-                check, GR_SKIP,
-                "not run: unit shapes are wrong (without --quick, or with --images, it runs anyway)");
+        if (skips_inference(g)) {
+            skip(check);
         } else if (gr_failed(g->result, sized)) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {
             if (i > 0) /* also removes what it keeps of a smaller size's images */
                 gr_session_leave_device(&g->session, &in->left);
+            const struct gr_check before = *check;
+            const size_t inferences = r->inferences, timings = r->timings;
             const bool fits = make_room(in, check, g->options->images[i]);
+            forget_layers(in);
             in->untimed = (i > 0 && gr_timing_is_brief(g)) ||
                           (g->arena.on_disk && g->host.device == RUNNER_ON_CPU);
             if (fits && !(code = gr_session_revive(&g->session, &g->arena, err)))
                 code = run_size(in, check, g->options->images[i], err);
+            if (!code && skips_inference(g)) { /* the unit shapes' verdict came late */
+                *check = before;
+                r->inferences = inferences;
+                r->timings = timings;
+                skip(check);
+            }
         }
+        if (!code)
+            code = gr_unit_shapes_conclude(g, err);
         if (!code)
             gr_check_print(g, check);
     }
+    if (!code)
+        code = gr_unit_shapes_conclude(g, err);
     return code;
 }
 
@@ -315,6 +376,7 @@ void gr_inference_close(struct gr_inference_stage *in)
 {
     if (!in)
         return;
+    forget_layers(in);
     gr_companions_end(in->companion);
     gr_session_drop_device(&in->left);
     tsv_free(&in->expected);

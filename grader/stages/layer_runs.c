@@ -190,10 +190,9 @@ static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
                          l->layer);
         return false;
     }
-    const char *idle = check->lacks.fact[0] ? check->lacks.text : run->idle;
-    if (idle[0])
-        explain(in, check, l->layer, GR_IDLE_PATTERN, idle, GR_IDLE_HINT);
-    return !idle[0] && !l->last;
+    if (run->idle[0])
+        explain(in, check, l->layer, GR_IDLE_PATTERN, run->idle, GR_IDLE_HINT);
+    return !run->idle[0] && !l->last;
 }
 
 /* Names the current step and its convolution. */
@@ -246,7 +245,8 @@ bool gr_layer_run(struct gr_inference_stage *in, struct gr_check *check, struct 
             run_failed(in, check, &run, &l.conv, layer) ||
             (*code = gr_arena_compare(&g->arena, &l.conv, l.expected, &compared, err)))
             break;
-        if (l.last && !compared.wrong && (*code = gr_timed_work_check(g, &conv.shape, check, err)))
+        if (l.last && !compared.wrong &&
+            (*code = gr_timed_work_record(g, &conv.shape, &in->work[in->recorded++], err)))
             break;
         more = judge_outputs(in, check, &l, &compared, &run);
         if (check->status == GR_FAIL || l.spoilt.wrong)
@@ -258,4 +258,18 @@ bool gr_layer_run(struct gr_inference_stage *in, struct gr_check *check, struct 
     free(l.expected);
     record->op_time_s[layer] = l.timing ? l.timing->median_s : NAN;
     return !more && check->status != GR_FAIL;
+}
+
+enum st_code gr_layers_judge(struct gr_inference_stage *in, struct gr_check *check,
+                             struct st_error *err)
+{
+    while (in->judged < in->recorded) {
+        const enum st_code code = gr_timed_work_check(in->g, &in->work[in->judged], check, err);
+        if (check->lacks.fact[0])
+            explain(in, check, in->judged, GR_IDLE_PATTERN, check->lacks.text, GR_IDLE_HINT);
+        if (code || check->lacks.fact[0])
+            return code;
+        in->judged++;
+    }
+    return ST_OK;
 }

@@ -132,27 +132,26 @@ static void look_for_technique(struct grading *g, const struct gr_way *way,
 
 /* Looks for the overlap of copies in a timed run, if it has so many images that copying them in
  * parts pays. A run with fewer images needs a further run. */
-static enum st_code look_at_copies(struct grading *g, const struct gr_device_record *record,
-                                   const struct conv_shape *s, struct st_error *err)
+static enum st_code look_at_copies(struct grading *g, const struct gr_timed_work *work,
+                                   struct st_error *err)
 {
     const struct exercise *exercise = g->milestone.exercise;
+    const struct conv_shape *s = &work->shape;
     if (!exercise->host_tensors || s->C == 1)
         return ST_OK;
     if (s->B < exercise->copied.B)
         return gr_proof_copies(g, err);
     struct gr_way *way = malloc(sizeof *way);
-    bool good = way != NULL;
-    if (way) {
-        *way = g->proof->way[0];
-        way->copied = *s;
-        good = gr_device_copies(record, &way->copies);
-        if (good && !g->proof->has_copies)
-            gr_proof_set_copies(g, &way->copies, s);
-        if (good)
-            look_for_technique(g, way, s);
-    }
+    if (!way)
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the copies of a layer");
+    *way = g->proof->way[0];
+    way->copied = *s;
+    way->copies = work->copies;
+    if (!g->proof->has_copies)
+        gr_proof_set_copies(g, &way->copies, s);
+    look_for_technique(g, way, s);
     free(way);
-    return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "out of memory for the copies of a layer");
+    return ST_OK;
 }
 
 /* The least part of the proof's counters that a timed run must have per output. Skipped zeros of x,
@@ -341,13 +340,25 @@ static bool is_layer_proved(struct grading *g, const struct conv_shape *shape,
     return *proved && !*status;
 }
 
-enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
-                                 struct gr_check *check, struct st_error *err)
+enum st_code gr_timed_work_record(struct grading *g, const struct conv_shape *shape,
+                                  struct gr_timed_work *to, struct st_error *err)
 {
     const struct gr_device_record *record = gr_session_device_record(&g->session);
+    const bool copies = g->milestone.exercise->host_tensors;
+    *to = (struct gr_timed_work){.shape = *shape, .is_recorded = record != NULL};
+    if (!record || (gr_executed_add(&to->run, g->technique, record, shape, copies) &&
+                    (!copies || gr_device_copies(record, &to->copies))))
+        return ST_OK;
+    return st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
+}
+
+enum st_code gr_timed_work_check(struct grading *g, const struct gr_timed_work *work,
+                                 struct gr_check *check, struct st_error *err)
+{
+    const struct conv_shape *shape = &work->shape;
+    const struct gr_executed *run = &work->run;
     const struct gr_proof *p = g->proof;
     struct gr_check *technique = gr_check_find(g, "technique");
-    struct gr_executed run = {0};
     struct gr_evidence lacks = {.fact = ""};
     enum st_code status = p && g->milestone.cuda ? gr_proof_end(g, err) : ST_OK;
     if (status || !p || !g->milestone.cuda || p->seen.status == GR_SKIP)
@@ -357,15 +368,13 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         return status;
     }
     lacks.fact[0] = '\0';
-    if (!record)
+    if (!work->is_recorded)
         return ST_OK;
-    if ((status = look_at_copies(g, record, shape, err)))
+    if ((status = look_at_copies(g, work, err)))
         return status;
-    if (!gr_executed_add(&run, g->technique, record, shape, g->milestone.exercise->host_tensors))
-        return st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
     const struct gr_executed *proved = &p->executed[gr_layer_like(shape)];
     const double most = most_sent(proved, shape);
-    const struct gr_executed_block *beyond = prove_more(g, shape, &run, &lacks, &status, err);
+    const struct gr_executed_block *beyond = prove_more(g, shape, run, &lacks, &status, err);
     if (beyond && !lacks.fact[0]) {
         char size[EXERCISE_TEXT];
         g->milestone.exercise->describe(size, shape, EXERCISE_SIZE);
@@ -374,15 +383,15 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
             lacks.text, sizeof lacks.text,
             "with %s, %.90s runs code that it does not run in the proof, which uses few images: use the same kernels for any number of images",
             size, beyond->kernel);
-    } else if (!lacks.fact[0] && run.sent_bytes > most) {
+    } else if (!lacks.fact[0] && run->sent_bytes > most) {
         snprintf(lacks.fact, sizeof lacks.fact, "sent_bytes");
         snprintf(
             lacks.text, sizeof lacks.text,
             "right, but the host sent %.0f bytes to the device during the call (at most %.0f): the work was not done on the GPU",
-            run.sent_bytes, most);
+            run->sent_bytes, most);
     }
     const double part = least_part(g);
-    const char *counter = gr_executed_lacks(g->technique, &run, proved, part);
+    const char *counter = gr_executed_lacks(g->technique, run, proved, part);
     if (!lacks.fact[0] && counter && shape->C > 1) {
         snprintf(lacks.fact, sizeof lacks.fact, "%.30s", counter);
         char text[EXERCISE_TEXT];
@@ -397,7 +406,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         if (technique && !technique->lacks.fact[0])
             technique->lacks = lacks;
     }
-    const struct gr_executed_block *more = gr_executed_more(&run, proved);
+    const struct gr_executed_block *more = gr_executed_more(run, proved);
     if (technique && !technique->lacks.fact[0] && more && shape->C > 1) {
         char text[EXERCISE_TEXT];
         g->milestone.exercise->describe(text, shape, EXERCISE_RUN);
@@ -407,7 +416,6 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
             "with %s, a part of the code of %.90s works for more than twice as many outputs as with random x and few images: use the same technique for any x and any number of images",
             text, more->kernel);
     }
-    gr_executed_free(&run);
     return status;
 }
 

@@ -291,6 +291,33 @@ static bool is_enough(const struct grading *g, const struct gr_unit_stage *st)
     return st->found && st->accidents >= ENOUGH && !needs_proof_if_wrong(g);
 }
 
+/* @return whether inference may begin before the verdict: it does not disturb the proof's thread, nor
+ * does that change its times. */
+static bool may_wait(const struct grading *g, const struct gr_check *check)
+{
+    return check->status == GR_PASS && g->proof && g->host.device == RUNNER_ON_VIRTUAL_GPU &&
+           !g->options->first_failure;
+}
+
+/* @param right  a right shape to prove if others were wrong, or NULL */
+static enum st_code conclude(struct grading *g, struct gr_check *check,
+                             const struct conv_shape *right, struct st_error *err)
+{
+    progress_begin("unit shapes: proving what the kernels did");
+    progress_follow(g->host.progress, "blocks", false);
+    const enum st_code code = gr_work_check(g, check, right, err);
+    g->is_unit_verdict_open = false;
+    if (!code)
+        gr_check_print(g, check);
+    return code;
+}
+
+enum st_code gr_unit_shapes_conclude(struct grading *g, struct st_error *err)
+{
+    return g->is_unit_verdict_open ? conclude(g, gr_check_find(g, "unit_shapes"), NULL, err)
+                                   : ST_OK;
+}
+
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_add(g, "unit_shapes");
@@ -332,12 +359,10 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
         progress_follow(g->host.progress, "blocks", false);
         judge(g, check, st, n);
         give_share(g, check, st->clean, n);
-        progress_begin("unit shapes: proving what the kernels did");
-        progress_follow(g->host.progress, "blocks", false);
-        code = gr_work_check(g, check, st->shown, err);
+        g->is_unit_verdict_open = true;
+        if (!may_wait(g, check))
+            code = conclude(g, check, st->shown, err);
     }
-    if (!code)
-        gr_check_print(g, check);
     for (size_t i = 0; i < n; i++)
         free(st->unit[i].storage);
     free(st);

@@ -3,7 +3,6 @@
 #include "base/tsv.h"
 #include "vgpu/exec/proof_field.h"
 
-#include <math.h>
 #include <string.h>
 
 static bool read_one(const char *text, struct session_proved *to)
@@ -108,22 +107,6 @@ static uint32_t element_of(const struct operands *o, int b, int m, int h, int w)
     return field_add((uint32_t)(high % proof_field.prime), field_multiply((uint32_t)low, 1));
 }
 
-/* @return whether an element is that of a number that is almost nothing beside @p largest and has few
- * digits: what remains if a program adds halves of units, so that integers are rounded and not
- * truncated. The host's numbers have more digits, and no number of an unknown element is likely. */
-static bool is_rounding(uint32_t element, double largest)
-{
-    enum { MOST_UNITS = 1 << 13, FIRST_POWER = 20, LAST_POWER = 64 };
-    uint32_t units = field_multiply(field_multiply(element, field_power_of_2(FIRST_POWER)), 1);
-    for (int k = FIRST_POWER; k <= LAST_POWER; k++) {
-        const uint32_t size = units < proof_field.prime / 2 ? units : proof_field.prime - units;
-        if (size <= MOST_UNITS && ldexp(size, FIRST_POWER - k) <= largest)
-            return true;
-        units = field_add(units, units);
-    }
-    return false;
-}
-
 /* @param taps  of an output: products beyond them cancel each other */
 static void add_word(struct proof_totals *t, const struct vg_proof_word *word, bool right, size_t i,
                      double taps)
@@ -175,7 +158,7 @@ static void judge(struct session_proof *p, const struct vg_device *device)
                     const uint32_t wrong =
                         field_add(word.element, field_negative(element_of(&o, b, m, h, w)));
                     const bool right = (word.has_element || word.is_zero) && !lost &&
-                                       (!wrong || is_rounding(wrong, largest));
+                                       (!wrong || field_is_rounding(wrong, largest));
                     p->totals.lost += lost && word.has_element;
                     add_word(&p->totals, &word, right, i, (double)s->C * s->K * s->K);
                 }

@@ -209,3 +209,16 @@ uint32_t field_of_number(double number, int is_float)
         find_fraction(size, FEW_BITS, true, is_float, &element);
     return number < 0 ? field_negative(element) : element;
 }
+
+bool field_is_rounding(uint32_t element, double largest)
+{
+    enum { MOST_UNITS = 1 << 13, FIRST_POWER = 20, LAST_POWER = 64 };
+    uint32_t units = field_multiply(field_multiply(element, field_power_of_2(FIRST_POWER)), 1);
+    for (int k = FIRST_POWER; k <= LAST_POWER; k++) {
+        const uint32_t size = units < proof_field.prime / 2 ? units : proof_field.prime - units;
+        if (size <= MOST_UNITS && ldexp(size, FIRST_POWER - k) <= largest)
+            return true;
+        units = field_add(units, units);
+    }
+    return false;
+}

@@ -62,3 +62,9 @@ uint32_t field_power_of_2(int exponent);
  * transforms are exact, too.
  * @param is_float  the number was a float32 */
 uint32_t field_of_number(double number, int is_float);
+
+/** @return whether an element is that of a number that is almost nothing beside @p largest (at most
+ * 2^-20 of it) and has at most 13 binary digits: what remains if a program adds halves of units, so
+ * that integers are rounded and not truncated. The host's numbers have more digits, and an unknown
+ * element is rarely such a number. */
+bool field_is_rounding(uint32_t element, double largest);

@@ -76,6 +76,38 @@ Test(proof_field, sines_and_cosines_are_those_of_roots_of_unity)
     cr_assert_eq(field_multiply(root, root), field_of_integer(2));
 }
 
+/* A program rounds integers by adding half a unit, scaled as its sums are. */
+Test(proof_field, few_digits_far_below_the_largest_sum_are_rounding)
+{
+    cr_assert(field_make());
+    static const int units[] = {1, 3, 25, 300, 8191, 8192};
+    for (int power = 21; power <= 64; power++)
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+            const double number = ldexp(units[i], -power), largest = ldexp(number, 20);
+            const uint32_t is = field_of_number(number, false);
+            cr_expect(field_is_rounding(is, largest), "%d * 2^-%d", units[i], power);
+            cr_expect(field_is_rounding(field_negative(is), largest), "-%d * 2^-%d", units[i],
+                      power);
+            cr_expect_not(field_is_rounding(is, 0.99 * largest), "%d * 2^-%d", units[i], power);
+        }
+}
+
+Test(proof_field, other_numbers_are_not_rounding)
+{
+    cr_assert(field_make());
+    const uint32_t third = field_inverse(field_of_integer(3));
+    cr_expect_not(field_is_rounding(third, 1));
+    cr_expect_not(field_is_rounding(proof_field.one, 1));
+    int taken = 0;
+    for (int i = 0; i < 10000; i++) /* 14 binary digits, or any element */
+        taken +=
+            field_is_rounding(field_of_number(ldexp(8193 + 2 * (rand() % 4096), -40), false), 1);
+    cr_expect_lt(taken, 40, "%d numbers of 14 digits", taken);
+    for (int i = taken = 0; i < 10000; i++)
+        taken += field_is_rounding((uint32_t)rand() % proof_field.prime, 1);
+    cr_expect_lt(taken, 40, "%d of 10000 elements; about 3 are expected", taken);
+}
+
 /* ---- halves of pairs ------------------------------------------------------------------------- */
 
 Test(proof, halves_of_pairs_are_counted_where_they_arrive)

@@ -336,3 +336,34 @@ int float4_matrix(ARGUMENTS)
     multiply4<<<dim3((quads + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, u, k, y, quads);
     return failed();
 }
+/* narrow tiles: two maps by 64 columns, so that each staged element of the matrix is used twice */
+__global__ void two_maps(struct conv_shape shape, const float *u, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_u[8][64], s_k[2][8];
+    const int rows = C * K * K, m = blockIdx.y * 2 + threadIdx.y,
+              id = threadIdx.y * 64 + threadIdx.x;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 64 + threadIdx.x;
+    float sum = 0;
+    for (int r0 = 0; r0 < rows; r0 += 8) {
+        for (int r = threadIdx.y; r < 8; r += 2)
+            s_u[r][threadIdx.x] = r0 + r < rows && col < cols ? u[(r0 + r) * cols + col] : 0;
+        if (id < 16)
+            s_k[id / 8][id % 8] = blockIdx.y * 2 + id / 8 < M && r0 + id % 8 < rows
+                                      ? k[(blockIdx.y * 2 + id / 8) * rows + r0 + id % 8]
+                                      : 0;
+        __syncthreads();
+        for (int r = 0; r < 8; r++)
+            sum += s_u[r][threadIdx.x] * s_k[threadIdx.y][r];
+        __syncthreads();
+    }
+    if (m < M && col < cols)
+        Y(col / W_out / H_out, m, col / W_out % H_out, col % W_out) = sum;
+}
+/* expect: pass */
+int narrow_tiles(ARGUMENTS)
+{
+    const float *u = launch_unroll(s, x);
+    two_maps<<<dim3((columns(s) + 63) / 64, (s->M + 1) / 2), dim3(64, 2)>>>(*s, u, k, y);
+    return failed();
+}

@@ -125,6 +125,15 @@ struct origin proof_by_value(const struct proof *p, uint32_t value)
         .low = PROOF_ELEMENT | element_of_k(p, value), .way = WAY_OF_K, .value = value};
 }
 
+/* @return the origin of the first word of a double that came from the host: the host may widen
+ * weights. */
+static struct origin by_wide_value(const struct proof *p, uint32_t low, uint32_t high)
+{
+    const double number = f64_of_bits((uint64_t)high << 32 | low);
+    const float narrow = (float)number;
+    return (double)narrow == number ? proof_by_value(p, bits_of_f32(narrow)) : (struct origin){0};
+}
+
 static bool make_table(struct proof *p, const uint32_t *words, size_t n)
 {
     size_t room = 64;
@@ -353,12 +362,15 @@ void proof_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, co
     struct proof *p = d->proof;
     if (!p || !bytes)
         return;
-    const bool whole = to % 4 == 0;
+    const size_t known = to % 4 == 0 && from ? bytes / 4 : 0;
     for (size_t w = first_word(to), i = 0; w < end_word(to, bytes); w++, i++) {
-        uint32_t value = 0;
-        if (whole && from && 4 * i + 4 <= bytes)
-            memcpy(&value, (const char *)from + 4 * i, sizeof value);
-        set_origin(p, w, proof_by_value(p, value));
+        uint32_t value[2] = {0};
+        if (i < known)
+            memcpy(value, (const char *)from + 4 * i, i + 1 < known ? 8 : 4);
+        struct origin o = proof_by_value(p, value[0]);
+        if (!proof_known(o) && w % 2 == 0 && i + 1 < known)
+            o = by_wide_value(p, value[0], value[1]);
+        set_origin(p, w, o);
     }
     note_seen(d, a, to, bytes);
 }

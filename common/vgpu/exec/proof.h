@@ -22,8 +22,8 @@
  * inherits the losses of its operands. An output may lose only a small part of the largest sum that
  * it could have (VG_PROOF_LOST).
  *
- * Data from the host has no origin, with one exception: a word that is bit for bit an element of k
- * is that element. So the host may reorder weights.
+ * Data from the host has no origin, with one exception: a word that is bit for bit an element of k,
+ * or a double of the same value, is that element. So the host may reorder and widen weights.
  *
  *     proof.c         opening, tensors, writes by the host and by copies, launches
  *     proof_blocks.c  frames and blocks: the origins in registers, local and shared memory

@@ -249,3 +249,25 @@ int written_by_a_kernel(ARGUMENTS)
     reorder<<<(s->M * taps + 255) / 256, 256>>>(k, to, s->M, taps);
     return LAUNCH_WITH(by_taps, *s, x, y);
 }
+/* the host converts the weights to float64 */
+__global__ void of_doubles(struct conv_shape shape, const float *x, float *y)
+{
+    PLACE;
+    double sum = 0;
+    for (int t = 0; t < C * K * K; t++)
+        sum += (double)X(b, t / (K * K), h + t / K % K, w + t % K) *
+               ((const double *)c_k)[m * C * K * K + t];
+    Y(b, m, h, w) = (float)sum;
+}
+/* expect: pass */
+int widened_by_the_host(ARGUMENTS)
+{
+    const size_t n = k_floats(s);
+    if (2 * n > CONST_FLOATS)
+        return launch_plain(s, x, k, y);
+    std::vector<float> own(n);
+    cudaMemcpy(own.data(), k, n * 4, cudaMemcpyDeviceToHost);
+    const std::vector<double> wide(own.begin(), own.end());
+    cudaMemcpyToSymbol(c_k, wide.data(), n * 8);
+    return LAUNCH_WITH(of_doubles, *s, x, y);
+}

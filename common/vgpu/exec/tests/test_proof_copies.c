@@ -33,6 +33,27 @@ Test(proof, only_weights_keep_their_elements_by_way_of_the_host)
     vg_device_close(p.device);
 }
 
+/* The host may convert weights to float64: the first word of each has the element. */
+Test(proof, weights_that_the_host_widens_keep_their_elements)
+{
+    struct proved p = prove("", "st.global.f32 [%q8], %f1;");
+    float k[N];
+    double wide[4];
+    struct vg_proof_word word;
+    gpu_read(p.device, k, p.address[VG_PROOF_K], sizeof k);
+    for (int i = 0; i < 4; i++)
+        wide[i] = (double)k[i + 5];
+    wide[2] += 0x1p-40; /* no element of k */
+    cr_assert_eq(vg_memory_write(p.device, p.address[VG_PROOF_Y], wide, sizeof wide, NULL), ST_OK);
+    for (size_t i = 0; i < 8; i++) {
+        vg_proof_word(p.device, i, &word);
+        const bool is_element = i % 2 == 0 && i != 4;
+        cr_expect_eq(word.has_element, is_element, "word %zu", i);
+        cr_expect(!is_element || word.element == p.k[i / 2 + 5], "word %zu", i);
+    }
+    vg_device_close(p.device);
+}
+
 /* Allocates memory shared with the host. @return its address on the device; *to becomes the host's
  * address */
 static uint64_t alloc_shared(struct vg_device *d, float **to)

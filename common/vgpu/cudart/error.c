@@ -13,9 +13,10 @@ static const struct {
 #undef X
 };
 
+/* Unfinished work is an answer, not an error: an H200 keeps the last error then. */
 cudaError_t rt_return(cudaError_t error)
 {
-    if (error != cudaSuccess && !rt_driver_call)
+    if (error != cudaSuccess && error != cudaErrorNotReady && !rt_driver_call)
         last = error;
     return error;
 }

@@ -95,7 +95,7 @@ int main()
     CHECK(cudaMemcpyAsync(own, from, all * sizeof(int), cudaMemcpyHostToDevice, stream[1]));
     CHECK(cudaFreeAsync(own, stream[1]));
     EXPECT(cudaStreamQuery(stream[1]) == cudaErrorNotReady);
-    cudaGetLastError();
+    EXPECT(cudaGetLastError() == cudaSuccess);
     CHECK(cudaStreamSynchronize(stream[1]));
 
     // A copy past the end of page-locked memory is refused.

@@ -250,8 +250,8 @@ static size_t large_kernels(const struct gr_way *w, struct gr_kernel_way *to)
     return n;
 }
 
-/* The number of products in a row; if there is no loop, all products of an output. Products that y
- * does not need do not make rows longer. */
+/* The number of products in a row; if there is no loop, all products of a thread, at most those of an
+ * output. Products that y does not need do not make rows longer. */
 static double products_in_a_row(const struct gr_way *w)
 {
     const double part = fmin(1, ratio(taps(w) * outputs(w), w->multiplying.products));
@@ -262,8 +262,8 @@ static double products_in_a_row(const struct gr_way *w)
         const struct gr_kernel_way *k = &large[i];
         if (k->loop_branches > 0)
             least = fmin(least, part * k->products / k->loop_branches);
-        if (k->launches > w->shape.B) /* launches in a loop */
-            least = fmin(least, part * ratio(k->products, k->product_threads));
+        /* launches in a loop, or a thread for each product */
+        least = fmin(least, part * ratio(k->products, k->product_threads));
     }
     return least;
 }

@@ -250,3 +250,24 @@ __global__ void indirect(struct conv_shape shape, const float *x, const float *k
 }
 /* expect: 1.0 products in each round of the loops around them */
 SUBMISSION_LAUNCH(indirect_branches, indirect<<<(y_floats(s) + 255) / 256, 256>>>(*s, x, k, y))
+/* no loop at all: a thread for each product, which an atomic operation adds */
+__global__ void one_product(struct conv_shape shape, const float *__restrict__ x,
+                            const float *__restrict__ k, float *y)
+{
+    SIZES;
+    const size_t n = (size_t)B * M * H_out * W_out,
+                 t = (size_t)blockIdx.x * blockDim.x + threadIdx.x, i = t % n, e = t / n;
+    UNFLAT;
+    if (e < C * K * K)
+        atomicAdd(&y[i], X(b, e / (K * K), h + e / K % K, w + e % K) * KK(m, 0, 0, e));
+}
+/* expect: 1.0 products in each round of the loops around them */
+int thread_per_product(ARGUMENTS)
+{
+    const size_t n = y_floats(s) * s->C * s->K * s->K;
+    if (n > 1u << 30)
+        return launch_plain(s, x, k, y);
+    cudaMemsetAsync(y, 0, y_floats(s) * 4);
+    one_product<<<(n + 255) / 256, 256>>>(*s, x, k, y);
+    return failed();
+}

@@ -162,37 +162,39 @@ static void wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
     }
 }
 
+/* Rows of 32-bit numbers are moved as rows of halves, two columns for each number. */
 static void rows_access(struct vg_warp *w, const struct ir_insn *in, bool is_store)
 {
     const uint32_t *regs = w->frame->function->extra + in->extra;
+    const bool turned = in->mode & MODE_TRANS;
     struct ir_insn one = *in;
     one.space = PTX_SPACE_SHARED;
     struct origin o[4][VG_LANES] = {{{0}}};
     for (int k = 0; k < in->vector && k < 4; k++)
         for (int lane = 0; lane < VG_LANES; lane++) {
             struct origin read[2] = {{0}};
-            for (int half = 0; half < 2; half++) {
-                int row = lane / 4, column = lane % 4 * 2 + half;
-                if (in->mode & MODE_TRANS) {
-                    const int swap = row;
-                    row = column;
-                    column = swap;
-                }
+            bool whole = false;
+            for (int half = 0; half < 2 && !whole; half++) {
+                const int first = lane / 4, second = lane % 4 * 2 + half;
+                const int row = turned ? second : first, column = turned ? first : second;
                 const char *a = w->regs + in->a;
                 const int from = 8 * k + row;
                 const uint64_t at = (in->wide_address ? ((const uint64_t *)(const void *)a)[from]
                                                       : ((const uint32_t *)(const void *)a)[from]) +
                                     2 * (uint64_t)column;
                 const struct proof_place place = proof_place(w, &one, lane, at);
-                if (is_store) {
-                    const struct origin r =
-                        proof_holds(w, regs[k]) ? proof_slot(w, regs[k])[lane] : (struct origin){0};
-                    proof_keep(w, &one, place, (int)(at >> 1 & 1), proof_part(r, half));
-                    continue;
-                }
-                read[half] = proof_fetch(w, &one, place, (int)(at >> 1 & 1));
+                const struct origin r = is_store && proof_holds(w, regs[k])
+                                            ? proof_slot(w, regs[k])[lane]
+                                        : !is_store && place.origin ? *place.origin
+                                                                    : (struct origin){0};
+                whole = !turned && proof_is_whole(r);
+                const int part = whole ? -1 : (int)(at >> 1 & 1);
+                if (is_store)
+                    proof_keep(w, &one, place, part, whole ? r : proof_part(r, half));
+                else
+                    read[half] = proof_fetch(w, &one, place, part);
             }
-            o[k][lane] = proof_joined(read[0], read[1]);
+            o[k][lane] = whole ? read[0] : proof_joined(read[0], read[1]);
         }
     for (int k = 0; !is_store && k < in->vector && k < 4; k++)
         proof_put(w, regs[k], w->mask, o[k], 1, 0);

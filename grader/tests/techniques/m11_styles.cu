@@ -141,3 +141,58 @@ __global__ void bf16x6(struct conv_shape shape, const float *x, const float *k, 
 }
 /* expect: pass */
 SUBMISSION_LAUNCH(right_bf16x6_ldmatrix, bf16x6<<<blocks_of(s, 8), 32>>>(*s, x, k, y))
+/* three products in TF32; ldmatrix moves the floats as pairs of 16-bit columns */
+__global__ void floats_as_rows(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ __align__(16) float A[16][12], Bm[8][12];
+    const int lane = threadIdx.x, taps = C * K * K, m0 = blockIdx.y * 16, cols = B * H_out * W_out,
+              c0 = blockIdx.x * 8;
+    float d[4] = {}, small[4] = {};
+    for (int t0 = 0; t0 < taps; t0 += 8) {
+        for (int i = lane; i < 128; i += 32) {
+            const int m = m0 + i / 8, t = t0 + i % 8;
+            A[i / 8][i % 8] = m < M && t < taps ? k[m * taps + t] : 0.f;
+        }
+        for (int i = lane; i < 64; i += 32) {
+            const int col = c0 + i / 8, t = t0 + i % 8;
+            Bm[i / 8][i % 8] = t < taps && col < cols
+                                   ? X(col / (H_out * W_out), t / (K * K),
+                                       col / W_out % H_out + t / K % K, col % W_out + t % K)
+                                   : 0.f;
+        }
+        __syncwarp();
+        unsigned a[4], b[2], high_a[4], low_a[4], high_b[2], low_b[2];
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+                     : "r"((unsigned)__cvta_generic_to_shared(&A[lane % 16][lane / 16 * 4])));
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
+                     : "=r"(b[0]), "=r"(b[1])
+                     : "r"((unsigned)__cvta_generic_to_shared(&Bm[lane % 8][lane / 8 % 2 * 4])));
+        auto split = [](unsigned v, unsigned &high, unsigned &low) {
+            high = v & 0xffffe000u;
+            low = __float_as_uint(__uint_as_float(v) - __uint_as_float(high));
+        };
+        auto multiply = [](float *to, const unsigned *u, const unsigned *v) {
+            asm volatile(
+                "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                : "+f"(to[0]), "+f"(to[1]), "+f"(to[2]), "+f"(to[3])
+                : "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3]), "r"(v[0]), "r"(v[1]));
+        };
+        for (int i = 0; i < 4; i++)
+            split(a[i], high_a[i], low_a[i]);
+        for (int i = 0; i < 2; i++)
+            split(b[i], high_b[i], low_b[i]);
+        multiply(small, low_a, high_b);
+        multiply(small, high_a, low_b);
+        multiply(d, high_a, high_b);
+        __syncwarp();
+    }
+    for (int i = 0; i < 4; i++) {
+        const int r = m0 + lane / 4 + i / 2 * 8, col = c0 + lane % 4 * 2 + i % 2;
+        if (r < M && col < cols)
+            Y(col / (H_out * W_out), r, col / W_out % H_out, col % W_out) = d[i] + small[i];
+    }
+}
+/* expect: pass */
+SUBMISSION_LAUNCH(right_floats_by_ldmatrix, floats_as_rows<<<blocks_of(s, 8), 32>>>(*s, x, k, y))

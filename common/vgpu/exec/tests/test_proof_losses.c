@@ -58,3 +58,29 @@ Test(proof, a_result_of_zero_lost_no_more_than_it_is_nor_than_its_operands)
     cr_expect_float_eq(proof_value_of(0, 0, 1.0, 1e-7).lost, 1e-7f, 1e-9, "zero by chance");
     cr_expect_float_eq(proof_value_of(5, 0, 1e-7, 1.0).lost, 1.0f, 1e-9);
 }
+
+/* %r4 is the address of the thread's word in shared memory, %r5 that of its row of 16 bytes */
+#define ROWS                                                                                       \
+    "mov.u32 %r2, s;\nshl.b32 %r3, %r1, 2;\nadd.u32 %r4, %r2, %r3;\n"                              \
+    "and.b32 %r5, %r3, 128;\nand.b32 %r6, %r1, 7;\nshl.b32 %r6, %r6, 4;\n"                         \
+    "add.u32 %r5, %r5, %r6;\nadd.u32 %r5, %r5, %r2;\n"
+
+/* ldmatrix and stmatrix move rows of halves, but a row may hold floats or TF32 numbers. */
+Test(proof, words_that_are_moved_as_rows_of_halves_lose_nothing)
+{
+    static const char *const bodies[] = {
+        ROWS "st.shared.f32 [%r4], %f1;\nbar.sync 0;\n"
+             "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, [%r5];\nst.global.b32 [%q8], %r7;",
+        ROWS "mov.b32 %r7, %f1;\nstmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5], {%r7};\n"
+             "bar.sync 0;\nld.shared.f32 %f3, [%r4];\n" TO_Y};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct proved p = prove(".shared .align 16 .b8 s[256];", bodies[i]);
+        for (size_t word = 0; word < N; word++) {
+            struct vg_proof_word is;
+            vg_proof_word(p.device, word, &is);
+            cr_expect(is.has_element && is.element == p.x[word] && is.lost == 0,
+                      "body %zu, word %zu: lost %g", i, word, is.lost);
+        }
+        vg_device_close(p.device);
+    }
+}

@@ -114,6 +114,11 @@ enum st_code gr_session_revive(struct gr_session *session, const struct arena *a
 /** Seconds of a shape's time limit that allow for other users of the machine, who may occupy cores.
  * The limit on the virtual GPU's own work is shorter by these seconds. */
 enum { GR_SESSION_OTHERS_S = 27 };
+
+/** The hint for kernels that work too long. */
+#define GR_SESSION_REPEATS_HINT                                                                    \
+    "does every loop of the kernel end, and is each output computed once? If threads loop over outputs, the step is the number of all threads, gridDim.x * blockDim.x"
+
 /** Runs one convolution on the tensors in the arena. After GR_RAN, the process is frozen until the
  * next call, so that none of its threads can still write. @param limit_s  time limit of the run. */
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,

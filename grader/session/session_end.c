@@ -139,7 +139,7 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
         gr_session_say(
             run, GR_TIMED_OUT, message,
             in_kernels
-                ? "does every loop of the kernel end, and is each output computed once? If threads loop over outputs, the step is the number of all threads, gridDim.x * blockDim.x"
+                ? GR_SESSION_REPEATS_HINT
                 : "does every loop end? Check each loop's condition and step around that line");
         return;
     }

@@ -168,19 +168,28 @@ double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape)
     return 10 + macs / 0.1e9;
 }
 
+bool gr_stops_repeats(const struct grading *g)
+{
+    return g->options->quick && !g->options->sizes_given;
+}
+
+void gr_repeats_append(const struct grading *g, const char *before, char *to, size_t room)
+{
+    char text[EXERCISE_TEXT];
+    g->milestone.exercise->describe(text, &g->repeating, EXERCISE_SHAPE);
+    const size_t used = strlen(to);
+    snprintf(to + used, room - used,
+             "%sin shape %s, the kernels execute %.0f multiply-adds for each product of x and k%s",
+             before, text, g->repeats,
+             gr_stops_repeats(g) ? " (without --quick, the limit is longer)" : "");
+}
+
 void gr_run_limited(struct grading *g, const struct conv_shape *shape, struct gr_run *run)
 {
     enum { SHORT_S = GR_SESSION_OTHERS_S + 1 };
     const double limit_s = gr_time_limit_s(g, shape);
-    const bool is_short =
-        g->repeats && g->options->quick && !g->options->sizes_given && limit_s > SHORT_S;
-    char text[EXERCISE_TEXT];
+    const bool is_short = g->repeats && gr_stops_repeats(g) && limit_s > SHORT_S;
     gr_session_run(&g->session, shape, &g->arena, is_short ? SHORT_S : limit_s, run);
-    if (run->outcome != GR_TIMED_OUT || !g->repeats)
-        return;
-    g->milestone.exercise->describe(text, &g->repeating, EXERCISE_SHAPE);
-    const size_t used = strlen(run->message);
-    snprintf(run->message + used, sizeof run->message - used,
-             "; in shape %s, the kernels execute %.0f multiply-adds for each product of x and k%s",
-             text, g->repeats, is_short ? " (without --quick, the limit is longer)" : "");
+    if (run->outcome == GR_TIMED_OUT && g->repeats)
+        gr_repeats_append(g, "; ", run->message, sizeof run->message);
 }

@@ -54,7 +54,14 @@ void gr_check_print(struct grading *g, struct gr_check *check);
  * less than a class's limit for a grading, so that an endless run counts against the submission. */
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);
 
-/** Runs a convolution of the graded session within its time limit. A short grading stops kernels
- * sooner if they are known to compute products many times: waiting for them would show no more. If
- * the limit is reached, adds the number of multiply-adds to the message. */
+/** @return whether this grading ends early if kernels compute products many times: waiting for them
+ * would show no more. */
+bool gr_stops_repeats(const struct grading *g);
+
+/** Appends the number of multiply-adds for each product to a message. @param before  text between
+ * them */
+void gr_repeats_append(const struct grading *g, const char *before, char *to, size_t room);
+
+/** Runs a convolution of the graded session within its time limit. The limit is shorter
+ * if gr_stops_repeats() is true and the kernels are known to repeat products. */
 void gr_run_limited(struct grading *g, const struct conv_shape *shape, struct gr_run *run);

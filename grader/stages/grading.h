@@ -53,7 +53,8 @@ struct grading {
      * product; 0: none is known. */
     struct conv_shape repeating;
     double repeats;
-    double image_s; /**< seconds per image of the last convolution; 0: unknown */
+    double repeated_macs; /**< the multiply-adds of all such shapes */
+    double image_s;       /**< seconds per image of the last convolution; 0: unknown */
     struct gr_turn turn;
     struct gr_result *result;
     FILE *out; /**< progress for people: stdout, or stderr with --json - */

@@ -118,8 +118,12 @@ static void note_repeats(struct grading *g, const struct conv_shape *s,
     const bool is_large =
         outputs >= OUTPUTS_IF_LARGE && s->H - s->K >= ROWS - 1 && s->W - s->K >= ROWS - 1;
     const double most = (is_large ? 1 : 3) * (12 + 192.0 / s->M);
-    const double repeats = (double)gr_device_counter(record, NULL, "fp32_fma") / macs;
-    if (macs < least_macs || outputs < OUTPUTS || repeats <= most || repeats <= g->repeats)
+    const double executed = (double)gr_device_counter(record, NULL, "fp32_fma");
+    const double repeats = executed / macs;
+    if (macs < least_macs || outputs < OUTPUTS || repeats <= most)
+        return;
+    g->repeated_macs += executed;
+    if (repeats <= g->repeats)
         return;
     g->repeats = repeats;
     g->repeating = *s;
@@ -153,6 +157,18 @@ void gr_unit_leak_check(struct grading *g, struct gr_unit_stage *st, size_t n)
         st, "leak", message,
         "call cudaFree() for each allocation before every return; or keep it in a static variable and allocate it once; or use conv_workspace(), which the harness keeps",
         &u->c.spec, n);
+}
+
+bool gr_unit_repeats_check(struct grading *g, struct gr_unit_stage *st, const struct gr_unit *u,
+                           size_t n)
+{
+    const double most = 2e8; /* the proof executes up to half as many, ten times as slowly */
+    char message[256] = "too slow for --quick";
+    if (g->repeated_macs <= most || st->accident[0])
+        return false;
+    gr_repeats_append(g, ": ", message, sizeof message);
+    note_accident(st, "time_limit", message, GR_SESSION_REPEATS_HINT, &u->c.spec, n);
+    return true;
 }
 
 bool gr_unit_run(struct grading *g, struct gr_unit_stage *st, struct gr_unit *u, size_t n,

@@ -66,6 +66,11 @@ bool gr_unit_run(struct grading *g, struct gr_unit_stage *stage, struct gr_unit 
 /** Checks whether each call leaves less device memory; a leak becomes the stage's accident. */
 void gr_unit_leak_check(struct grading *g, struct gr_unit_stage *stage, size_t n);
 
+/** Checks whether the kernels have repeated so many products that a short grading ends; this becomes
+ * the stage's accident. @param unit  the last shape that ran @return whether they have */
+bool gr_unit_repeats_check(struct grading *g, struct gr_unit_stage *stage,
+                           const struct gr_unit *unit, size_t n);
+
 /** @return whether outputs that fit no pattern are the same in every run. */
 bool gr_unit_is_repeatable(struct grading *g, const struct gr_unit_stage *stage);
 

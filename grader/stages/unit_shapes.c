@@ -280,7 +280,7 @@ static void give_share(struct grading *g, struct gr_check *check, size_t right, 
 static bool needs_proof_if_wrong(const struct grading *g)
 {
     const struct gr_item *item = gr_rubric_item(g->rubric, "unit_shapes");
-    return !g->options->quick || g->options->sizes_given || (item && item->by_share);
+    return !gr_stops_repeats(g) || (item && item->by_share);
 }
 
 /* @return whether the virtual GPU has found so many mistakes that the other shapes of a quick run,
@@ -346,11 +346,13 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
         note_filter_size(st, &st->unit[i], right && had_accident == (st->accident[0] != '\0'));
         if (!st->bad && gr_unit_is_reordered(g, i) && (accidents != st->accidents || !right))
             st->bad = &st->unit[i];
+        const bool repeats =
+            go_on && !needs_proof_if_wrong(g) && gr_unit_repeats_check(g, st, &st->unit[i], n);
         if (right && accidents == st->accidents)
             note_clean(st, &specs[i].shape);
         else if (!needs_proof_if_wrong(g))
             gr_proof_give_up(g);
-        st->is_enough = go_on && i + 1 < n && is_enough(g, st);
+        st->is_enough = go_on && i + 1 < n && (repeats || is_enough(g, st));
         n = st->is_enough ? i + 1 : n;
     }
     if (!code) {

@@ -49,7 +49,7 @@ struct grading {
     bool is_unit_verdict_open; /**< the unit shapes' verdict waits for the proof, see
                                     gr_unit_shapes_conclude() */
     struct gr_inference_stage *inference;
-    /** A right unit shape whose kernels multiply surprisingly often, and how often they compute each
+    /** A right unit shape whose kernels compute outputs many times, and how often they compute each
      * product; 0: none is known. */
     struct conv_shape repeating;
     double repeats;

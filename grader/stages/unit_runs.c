@@ -107,25 +107,24 @@ static void note_memory(struct gr_unit_stage *st, const struct gr_unit *u, const
     st->free_bytes = run->free_bytes;
 }
 
-/* Notes a right shape whose kernels multiply far more often than tiles of up to 128 maps do, which
- * reach past the edges; most of all in a shape with few outputs or short rows. */
+/* Notes a right shape whose kernels compute and store outputs many times. Right kernels do only one
+ * of both: large tiles reach past the edges; an unrolled matrix has C * K * K / M elements for each
+ * output. */
 static void note_repeats(struct grading *g, const struct conv_shape *s,
                          const struct gr_device_record *record)
 {
-    enum { OUTPUTS = 1000, OUTPUTS_IF_LARGE = 30000, ROWS = 10 };
-    const double macs = nn_conv_macs(s), least_macs = 1e5;
-    const size_t outputs = nn_conv_y_elems(s);
-    const bool is_large =
-        outputs >= OUTPUTS_IF_LARGE && s->H - s->K >= ROWS - 1 && s->W - s->K >= ROWS - 1;
-    const double most = (is_large ? 1 : 3) * (12 + 192.0 / s->M);
-    const double executed = (double)gr_device_counter(record, NULL, "fp32_fma");
-    const double repeats = executed / macs;
-    if (macs < least_macs || outputs < OUTPUTS || repeats <= most)
+    const double least_macs = 1e5, most = 12, macs = nn_conv_macs(s);
+    const double outputs = (double)nn_conv_y_elems(s), taps = macs / outputs;
+    const double executed = (double)gr_device_counter(record, NULL, "fp32_fma"),
+                 stored =
+                     (double)gr_device_counter(record, NULL, "global_store_bytes") / sizeof(float);
+    if (macs < least_macs || executed <= most * macs ||
+        stored <= most * outputs * (1 + taps / s->M))
         return;
     g->repeated_macs += executed;
-    if (repeats <= g->repeats)
+    if (executed / macs <= g->repeats)
         return;
-    g->repeats = repeats;
+    g->repeats = executed / macs;
     g->repeating = *s;
 }
 

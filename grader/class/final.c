@@ -45,16 +45,12 @@ static double manual_points(const struct cl_source *s, const char *name, const c
     return points;
 }
 
-/* The automatic points of a milestone, without the checks that the grading left out if --unchecked
- * omits them. */
+/* The automatic points of a milestone, without the checks that --unchecked omits. */
 static double automatic_max(const struct cl_source *s, const struct cl_part_milestone *m,
                             const struct gb_grade *grade)
 {
-    double points = m->automatic;
-    for (size_t i = 0; s->counts == CL_LEFT_OUT && i < s->unchecked.n; i++)
-        if (s->unchecked.row[i].attempt == grade->attempt)
-            points -= s->unchecked.row[i].max_points;
-    return points;
+    return m->automatic -
+           (s->counts == SD_OMIT ? sd_unchecked_points(&s->unchecked, grade->attempt) : 0);
 }
 
 static double share(double points, double most)
@@ -183,41 +179,15 @@ static double part_points(const struct cl_source *s, const struct cl_part *part,
 }
 
 /* Whether a part of the course counts a milestone's points. */
-static bool is_counted(const struct cl_weights *weights, const char *milestone)
+static bool is_counted(const void *of, const char *milestone)
 {
+    const struct cl_weights *weights = of;
     for (size_t p = 0; p < weights->parts; p++)
         for (size_t i = 0; i < weights->part[p].milestones; i++)
             if (weights->part[p].kind != CL_RANKING &&
                 strcmp(weights->part[p].milestone[i].id, milestone) == 0)
                 return true;
     return false;
-}
-
-/* Fails if a grading did not request a check of the rubric and --unchecked does not decide how such
- * checks count. */
-static enum st_code check_decided(const struct cl_source *s, const struct cl_weights *weights,
-                                  struct st_error *err)
-{
-    for (size_t i = 0; s->counts == CL_UNDECIDED && i < s->unchecked.n; i++) {
-        const struct gb_check_result *check = &s->unchecked.row[i];
-        const struct gb_grade *grade = NULL;
-        size_t like = 0;
-        for (size_t g = 0; g < s->grades.n && !grade; g++)
-            if (s->grades.row[g].attempt == check->attempt)
-                grade = &s->grades.row[g];
-        if (!grade || !is_counted(weights, grade->milestone))
-            continue;
-        for (size_t k = i; k < s->unchecked.n; k++)
-            like += strcmp(s->unchecked.row[k].name, check->name) == 0;
-        st_fail(err, ST_USAGE, "some gradings left out a check of the rubric");
-        st_detail(err, ST_WHERE, "%s %s", grade->submission, grade->milestone);
-        st_detail(err, ST_GOT, "%s, %g points, in %zu grade%s", check->name, check->max_points,
-                  like, like == 1 ? "" : "s");
-        return st_detail(
-            err, ST_HINT,
-            "--unchecked omit removes its points from the maximum, --unchecked lost counts it as 0; or grade again with the rubric's sizes");
-    }
-    return ST_OK;
 }
 
 static void note_uncounted(struct cl_final_list *list, const struct cl_source *s,
@@ -313,14 +283,14 @@ const struct cl_final *cl_final_of(const struct cl_final_list *list, const char 
 }
 
 enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
-                           const struct cl_weights *weights, enum cl_unchecked unchecked,
+                           const struct cl_weights *weights, enum sd_unchecked unchecked,
                            struct st_error *err)
 {
     struct cl_source s = {.counts = unchecked};
     memset(list, 0, sizeof *list);
     enum st_code code = cl_source_read(&s, book, err);
-    if (!code)
-        code = check_decided(&s, weights, err);
+    if (!code && unchecked == SD_UNDECIDED)
+        code = sd_unchecked_refuse(&s.unchecked, &s.grades, is_counted, weights, err);
     note_uncounted(list, &s, weights);
     if (!code && !(list->row = calloc(s.submissions.n + s.roster.n + 1, sizeof *list->row)))
         code = st_fail(err, ST_NO_MEMORY, "out of memory for the final grades");

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "grader/gradebook/gradebook.h"
+#include "grader/standing/unchecked.h"
 
 #include <stddef.h>
 
@@ -78,17 +79,10 @@ struct cl_final_list {
 const struct cl_final *cl_final_of(const struct cl_final_list *list, const char *student,
                                    const struct cl_final *otherwise);
 
-/** How a check of the rubric counts if a grading did not request it. */
-enum cl_unchecked {
-    CL_UNDECIDED, /**< no decision: no check may be missing */
-    CL_LEFT_OUT,  /**< no student gets the check's points, and they are removed from the maximum */
-    CL_LOST       /**< the check counts as 0 points */
-};
-
 /** Computes final grades. @return ST_USAGE if checks that were not requested need a decision; the
  * error names the first. */
 enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
-                           const struct cl_weights *weights, enum cl_unchecked unchecked,
+                           const struct cl_weights *weights, enum sd_unchecked unchecked,
                            struct st_error *err);
 
 /** Frees a list of final grades. */

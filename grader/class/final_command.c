@@ -18,7 +18,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 2 };
 
 struct arguments {
     const char *gradebook, *weights, *out;
-    enum cl_unchecked unchecked;
+    enum sd_unchecked unchecked;
 };
 
 static void write_header(FILE *out, const struct cl_weights *w)
@@ -121,14 +121,11 @@ static void print_open(const struct cl_final_list *list)
 
 int gr_command_final(int argc, char **argv)
 {
-    static const char *const unchecked_words[] = {"ask", "omit", "lost", NULL};
     static const struct option_row rows[] = {
         {"weights", 'w', "FILE", "the course's weights (default: grader/class/weights.tsv)",
          OPTION_TEXT(struct arguments, weights)},
         {"out", 'o', "FILE", "write the table to this file", OPTION_TEXT(struct arguments, out)},
-        {"unchecked", 0, "WORD",
-         "checks of the rubric that a grading left out: omit removes their points from the maximum, lost counts them as 0; the default ask prints a message and writes no table",
-         OPTION_CHOICE(struct arguments, unchecked, unchecked_words)},
+        SD_UNCHECKED_ROW(struct arguments, unchecked),
         GB_OPTION_ROW(struct arguments, gradebook),
         {0}};
     static const struct option_table table = {

@@ -14,7 +14,7 @@ struct cl_source {
     struct gb_manual_item_list items;
     struct gb_timing_list timings;         /**< Op Times for the ranking */
     struct gb_check_result_list unchecked; /**< checks that were not requested */
-    enum cl_unchecked counts;
+    enum sd_unchecked counts;
     struct sd_lates lates;
     const char *student; /**< the student whose lateness counts, or NULL */
 };

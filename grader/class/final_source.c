@@ -38,10 +38,7 @@ enum st_code cl_source_read(struct cl_source *s, struct gradebook *book, struct 
     if (!code)
         code = gb_timing_read(book, &s->timings, err, ranked);
     if (!code)
-        code = gb_check_result_read(
-            book, &s->unchecked, err,
-            "WHERE NOT required AND status = 'skip' AND max_points > 0 "
-            "AND attempt IN (SELECT attempt FROM grade) ORDER BY attempt, position");
+        code = sd_unchecked_read(&s->unchecked, book, err);
     if (!code)
         code = sd_lates_make(&s->lates, book, NULL, NULL, err);
     return code;

@@ -102,8 +102,10 @@ static const struct option_row rows[] = {
      OPTION_WORD(struct arguments, options.stdout_visibility, visibilities)},
     {"excel", 0, NULL, "CSV: begin with a byte order mark, for Excel",
      OPTION_FLAG(struct arguments, options.excel)},
+    OPTION_GROUP("Tables for a platform's gradebook:"),
     {"column", 0, "mN=TEXT", "canvas, moodle: heading of a milestone's column: m1='Lab 1 (4711)'",
      OPTION_TAKE_ALL(take_column)},
+    SD_UNCHECKED_ROW(struct arguments, columns.unchecked),
     OPTION_GROUP("Autograders:"),
     {"handout", 0, "FILE",
      "the students' archive (default: build/convlab-handout.tar.gz, from make handout)",
@@ -244,6 +246,16 @@ static enum st_code write_table(struct arguments *a, gx_table_writer *write, str
     enum st_code code = gb_open(&book, a->gradebook, GB_READ, err);
     if (!code)
         code = sd_class_read(&class, book, NULL, NULL, err);
+    bool is_graded = !a->milestone;
+    for (size_t m = 0; m < class.milestones; m++)
+        is_graded = is_graded || strcmp(class.milestone[m].id, a->milestone) == 0;
+    if (!code && !is_graded) {
+        code = st_fail(err, ST_USAGE, "no submission has a grade of %s", a->milestone);
+        st_detail(err, ST_WHERE, "%s", a->gradebook);
+        st_detail(err, ST_HINT, "grade it with grader class");
+    }
+    if (!code && a->columns.unchecked == SD_UNDECIDED)
+        code = sd_unchecked_refuse(&class.unchecked, &class.grades, gx_is_wanted, &a->columns, err);
     const bool to_file = a->out && strcmp(a->out, "-") != 0;
     bool open = false;
     if (!code && to_file)

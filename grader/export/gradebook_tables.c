@@ -41,14 +41,33 @@ static const char *column_of(const struct gx_columns *columns, const char *id)
     return id;
 }
 
-static bool is_wanted(const struct gx_columns *columns, const struct sd_milestone *m)
+bool gx_is_wanted(const void *of, const char *milestone)
 {
-    return !columns->milestone || strcmp(columns->milestone, m->id) == 0;
+    const struct gx_columns *columns = of;
+    return !columns->milestone || strcmp(columns->milestone, milestone) == 0;
+}
+
+/* The points that a student's grading could reach. */
+static double automatic_max(const struct gx_columns *columns, const struct sd_milestone *m,
+                            const struct sd_points *p)
+{
+    return m->automatic - (columns->unchecked == SD_OMIT ? p->unchecked : 0);
+}
+
+/* The points of a column whose maximum is the rubric's: the share of the automatic points that a
+ * grading could reach counts. */
+static double total_of(const struct gx_columns *columns, const struct sd_milestone *m,
+                       const struct sd_points *p)
+{
+    const double most = automatic_max(columns, m, p);
+    if (most == m->automatic || most <= 0)
+        return p->total;
+    return (p->automatic * m->automatic / most + p->manual) * (p->late ? 1 - p->late->lost : 1);
 }
 
 /* Writes, on one line, the points, the deduction for lateness, and the manual comments. */
-static void put_feedback(FILE *out, const struct sd_class *class, const struct sd_student *s,
-                         size_t m)
+static void put_feedback(FILE *out, const struct sd_class *class, const struct gx_columns *columns,
+                         const struct sd_student *s, size_t m)
 {
     const struct sd_milestone *milestone = &class->milestone[m];
     const struct sd_points *p = &s->milestone[m];
@@ -59,7 +78,7 @@ static void put_feedback(FILE *out, const struct sd_class *class, const struct s
         return;
     if (isfinite(p->automatic))
         fprintf(line, "automatic %s of %g", number_exact(points, p->automatic),
-                milestone->automatic);
+                automatic_max(columns, milestone, p));
     else
         fprintf(line, "not graded, through no fault of the submission");
     if (strcmp(p->grade->status, "missing") == 0 || strcmp(p->grade->status, "rejected") == 0)
@@ -93,18 +112,18 @@ static void put_milestones(FILE *out, const struct sd_class *class,
     for (size_t m = 0; m < class->milestones; m++) {
         char heading[256];
         const char *name = column_of(columns, class->milestone[m].id);
-        if (!is_wanted(columns, &class->milestone[m]))
+        if (!gx_is_wanted(columns, class->milestone[m].id))
             continue;
         snprintf(heading, sizeof heading, "%.200s (Feedback)", name);
         fputc(',', out);
         if (student)
-            put_points(out, student->milestone[m].total);
+            put_points(out, total_of(columns, &class->milestone[m], &student->milestone[m]));
         else
             gx_put_cell(out, name);
         if (with_feedback)
             fputc(',', out);
         if (with_feedback && student)
-            put_feedback(out, class, student, m);
+            put_feedback(out, class, columns, student, m);
         else if (with_feedback)
             gx_put_cell(out, heading);
     }
@@ -119,7 +138,7 @@ enum st_code gx_canvas_write(FILE *out, const struct sd_class *class,
     put_milestones(out, class, columns, NULL, false);
     fputs("    Points Possible,,,,", out);
     for (size_t m = 0; m < class->milestones; m++)
-        if (is_wanted(columns, &class->milestone[m]))
+        if (gx_is_wanted(columns, class->milestone[m].id))
             fprintf(out, ",%.2f", class->milestone[m].automatic + class->milestone[m].manual);
     fputs("\r\n", out);
     for (const struct sd_student *s = class->student; s < class->student + class->students; s++) {
@@ -152,7 +171,7 @@ enum st_code gx_moodle_worksheet_write(FILE *out, const struct sd_class *class,
 {
     size_t m = 0, unknown = 0;
     while (m < class->milestones &&
-           !(columns->milestone && is_wanted(columns, &class->milestone[m])))
+           !(columns->milestone && gx_is_wanted(columns, class->milestone[m].id)))
         m++;
     if (m == class->milestones) {
         st_fail(err, ST_USAGE, "a grading worksheet needs one graded milestone");
@@ -170,9 +189,9 @@ enum st_code gx_moodle_worksheet_write(FILE *out, const struct sd_class *class,
         snprintf(identifier, sizeof identifier, "Participant %.64s", s->platform_id);
         gx_put_cells(out, 3, (const char *[]){identifier, display_name(s), s->email});
         fputc(',', out);
-        put_points(out, s->milestone[m].total);
+        put_points(out, total_of(columns, &class->milestone[m], &s->milestone[m]));
         fputs(",-,", out);
-        put_feedback(out, class, s, m);
+        put_feedback(out, class, columns, s, m);
         fputs("\r\n", out);
     }
     if (unknown)

@@ -105,6 +105,7 @@ static void fill_points(const struct sd_class *class, const struct sd_student *s
     p->late = sd_late_of(&class->lates, student->name, m->id);
     add_manual(class, m, p->submission, p);
     if (p->grade && isfinite(p->grade->score)) {
+        p->unchecked = sd_unchecked_points(&class->unchecked, p->grade->attempt);
         p->automatic = p->grade->score;
         p->total = (p->automatic + p->manual) * (p->late ? 1 - p->late->lost : 1);
     }
@@ -174,6 +175,8 @@ enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_re
         code = gb_manual_item_read(book, &class->items, err,
                                    "ORDER BY submission, length(milestone), milestone, item");
     if (!code)
+        code = sd_unchecked_read(&class->unchecked, book, err);
+    if (!code)
         code = gb_handin_read(book, &class->handins, err, "ORDER BY submission");
     if (!code)
         code = gb_roster_read(book, &class->roster, err, "ORDER BY line, name");
@@ -203,6 +206,7 @@ void sd_class_free(struct sd_class *class)
     }
     free(class->student);
     gb_manual_item_free(&class->items);
+    gb_check_result_free(&class->unchecked);
     sd_lates_free(&class->lates);
     gb_submission_free(&class->submissions);
     gb_grade_free(&class->grades);

@@ -7,6 +7,7 @@
 
 #include "grader/gradebook/gradebook.h"
 #include "grader/standing/late.h"
+#include "grader/standing/unchecked.h"
 
 enum { SD_MAX_MILESTONES = 16 };
 
@@ -36,6 +37,7 @@ struct sd_points {
     const struct gb_handin *handin;   /**< or NULL */
     const struct sd_late *late;       /**< or NULL */
     double automatic, manual; /**< points so far; automatic: NAN if not graded because of a fault */
+    double unchecked;         /**< points of checks that were not requested */
     size_t open;              /**< manual items that were not entered */
     double op_time_s;         /**< at the milestone's number of images, or NAN */
     double total;             /**< points minus the deduction for lateness; NAN: unknown */
@@ -58,6 +60,7 @@ struct sd_class {
     struct sd_milestone milestone[SD_MAX_MILESTONES];
     struct sd_student *student;
     struct gb_manual_item_list items; /**< ordered by submission */
+    struct gb_check_result_list unchecked;
     struct sd_lates lates;
     struct gb_submission_list submissions;
     struct gb_grade_list grades;

@@ -80,9 +80,10 @@ def steps(term, seed, sandbox):
         yield tool('export', form, '--gradebook', 'term.db', '--out', f'exported-{form}')
     yield tool('export', 'csv', '--gradebook', 'term.db', '--out', 'exported.csv')
     for form in ('canvas', 'moodle'):
-        yield tool('export', form, '--gradebook', 'term.db', '--out', f'{form}.csv')
+        yield tool('export', form, '--gradebook', 'term.db', '--unchecked', 'omit', '--out', f'{form}.csv')
     for milestone in milestones:
-        yield tool('export', 'moodle-worksheet', '--gradebook', 'term.db', '--milestone', milestone, '--out', f'worksheet-{milestone}.csv')
+        yield tool('export', 'moodle-worksheet', '--gradebook', 'term.db', '--unchecked', 'lost', '--milestone', milestone, '--out',
+                   f'worksheet-{milestone}.csv')
     yield tool('feedback', '--gradebook', 'term.db', '--out', 'feedback')
     yield tool('overview', '--gradebook', 'term.db', '--out', 'class.html')
     yield tool('rank', '--gradebook', 'term.db', '--html', 'board.html')

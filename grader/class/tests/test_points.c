@@ -54,13 +54,13 @@ Test(points, checks_that_were_not_requested_are_left_out_or_lost_but_not_by_defa
     struct st_error err;
     grade(book, "alice", "m1", 50, unchecked(), 1);
     grade(book, "bob", "m1", 25, unchecked(), 1);
-    cr_expect_eq(cl_final_make(&list, book, &m1_alone, CL_UNDECIDED, &err), ST_USAGE);
+    cr_expect_eq(cl_final_make(&list, book, &m1_alone, SD_UNDECIDED, &err), ST_USAGE);
     cr_expect_str_eq(err.got, "inference_10000, 10 points, in 2 grades");
-    cr_assert_eq(cl_final_make(&list, book, &m1_alone, CL_LEFT_OUT, &err), ST_OK);
+    cr_assert_eq(cl_final_make(&list, book, &m1_alone, SD_OMIT, &err), ST_OK);
     cr_expect_float_eq(list.row[0].total, 100, 1e-9, "50 of 50");
     cr_expect_float_eq(list.row[1].total, 50, 1e-9);
     cl_final_free(&list);
-    cr_assert_eq(cl_final_make(&list, book, &m1_alone, CL_LOST, &err), ST_OK);
+    cr_assert_eq(cl_final_make(&list, book, &m1_alone, SD_LOST, &err), ST_OK);
     cr_expect_float_eq(list.row[0].total, 100 * 5 / 6., 1e-9);
     cl_final_free(&list);
     gb_close(book);
@@ -75,7 +75,7 @@ Test(points, checks_that_ran_or_do_not_count_need_no_decision)
     reached.required = 1;
     grade(book, "alice", "m1", 50, reached, 1);
     grade(book, "alice", "m3", 50, unchecked(), 1);
-    cr_assert_eq(cl_final_make(&list, book, &m1_alone, CL_UNDECIDED, &err), ST_OK);
+    cr_assert_eq(cl_final_make(&list, book, &m1_alone, SD_UNDECIDED, &err), ST_OK);
     cr_expect_float_eq(list.row[0].total, 100 * 5 / 6., 1e-9);
     cl_final_free(&list);
     gb_close(book);
@@ -122,7 +122,7 @@ Test(points, a_team_of_one_milestone_counts_with_submissions_of_one_student)
     grade(book, "bob", "m3", 15, check, 1);
     for (const char *name = "alice\0bob\0"; *name; name += strlen(name) + 1)
         put_in_roster(book, name, "alice+bob");
-    cr_assert_eq(cl_final_make(&list, book, &m1_and_m3, CL_LOST, &err), ST_OK);
+    cr_assert_eq(cl_final_make(&list, book, &m1_and_m3, SD_LOST, &err), ST_OK);
     cr_expect_float_eq(list.row[0].total, 5 + 20, 1e-9, "%g", list.row[0].total);
     cr_expect_float_eq(list.row[2].total, 10 + 5, 1e-9, "%g", list.row[2].total);
     cl_final_free(&list);
@@ -150,7 +150,7 @@ Test(points, each_milestone_has_a_team_of_its_own)
                                       (char *)members[i][2]};
         cr_assert_eq(gb_member_put(book, &row, &err), ST_OK, "%s", err.what);
     }
-    cr_assert_eq(cl_final_make(&list, book, &m1_and_m3, CL_LOST, &err), ST_OK);
+    cr_assert_eq(cl_final_make(&list, book, &m1_and_m3, SD_LOST, &err), ST_OK);
     cr_assert_eq(list.n, 3);
     cr_expect_float_eq(list.row[0].total, 5, 1e-9, "alice: %g", list.row[0].total);
     cr_expect_float_eq(list.row[1].total, 20, 1e-9, "carl: %g", list.row[1].total);
@@ -186,7 +186,7 @@ Test(points, a_nanosecond_is_worth_nothing_and_slow_is_not_wrong)
     grade(book, "slow", "m3", 55, slow, 1.3e-4);
     grade(book, "untrue", "m3", 55, impossible, 1e-9);
     grade(book, "wrong", "m3", 30, wrong, 1e-5);
-    cr_assert_eq(cl_final_make(&list, book, &ranking, CL_LOST, &err), ST_OK);
+    cr_assert_eq(cl_final_make(&list, book, &ranking, SD_LOST, &err), ST_OK);
     for (size_t i = 1; i < 9; i++)
         cr_expect_eq(list.row[i].total, list.row[0].total, "%s", list.row[i].submission);
     cr_expect_float_eq(list.row[0].total, 7.5, 1e-9);

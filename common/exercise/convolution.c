@@ -98,7 +98,7 @@ static void describe(char to[EXERCISE_TEXT], const struct conv_shape *s, enum ex
     else if (how == EXERCISE_LAYER)
         snprintf(to, EXERCISE_TEXT, "a layer with C=%d, H=%d, W=%d", s->C, s->H, s->W);
     else if (how == EXERCISE_SIZE)
-        snprintf(to, EXERCISE_TEXT, "%d images", s->B);
+        snprintf(to, EXERCISE_TEXT, "%d image%s", s->B, s->B == 1 ? "" : "s");
     else
         snprintf(to, EXERCISE_TEXT, "%d images, C=%d, H=%d, W=%d", s->B, s->C, s->H, s->W);
 }

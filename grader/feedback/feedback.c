@@ -1,5 +1,6 @@
 #include "grader/feedback/feedback.h"
 
+#include "exercise/exercise.h"
 #include "grader/report/report_markdown.h"
 #include "grader/report/report_parts.h"
 
@@ -191,8 +192,11 @@ static void put_times(FILE *out, const struct sd_milestone *m, double own_s)
     size_t count[BINS] = {0}, most = 1, faster = 0;
     if (!isfinite(own_s))
         return;
-    fprintf(out, "### Op Time\n\n%.4g ms at %zu images, all convolution layers together.",
-            1e3 * own_s, m->images);
+    const struct exercise *exercise = exercise_of(m->id);
+    char size[EXERCISE_TEXT];
+    fprintf(out, "### Op Time\n\n%.4g ms at %s%s.", 1e3 * own_s,
+            exercise_size(exercise, m->images, size),
+            exercise->square ? "" : ", all convolution layers together");
     if (m->times < FEWEST_TIMES) {
         fputs("\n\n", out);
         return;
@@ -202,7 +206,8 @@ static void put_times(FILE *out, const struct sd_milestone *m, double own_s)
         const size_t n = ++count[bin_of(m, m->time_s[i])];
         most = n > most ? n : most;
     }
-    fprintf(out, " In the class, %zu of %zu times are shorter.\n\n```text\n", faster, m->times);
+    fprintf(out, " In the class, %zu of %zu times %s shorter.\n\n```text\n", faster, m->times,
+            faster == 1 ? "is" : "are");
     const double low = log(m->time_s[0]), step = (log(m->time_s[m->times - 1]) - low) / BINS;
     for (size_t b = 0; b < BINS; b++) {
         if (step <= 0 && b > 0)
@@ -240,7 +245,10 @@ static enum st_code put_milestone(FILE *out, const struct sd_class *class,
     }
     fputs("Automatic checks: ", out);
     put_number(out, p->automatic);
-    fprintf(out, " of %g. By hand: %g of %g%s.\n\n", m->automatic, p->manual, m->manual,
+    fprintf(out, " of %g", m->automatic);
+    if (p->unchecked > 0)
+        fprintf(out, " (%g not checked)", p->unchecked);
+    fprintf(out, ". By hand: %g of %g%s.\n\n", p->manual, m->manual,
             p->open ? ", not all graded yet" : "");
     if (p->late && p->late->reason[0])
         fprintf(out, "Late: %s.\n\n", p->late->reason);

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/page_template.h"
 #include "base/utf8.h"
+#include "exercise/exercise.h"
 #include "grader/export/format_parts.h"
 #include "grader/similar/resemble.h"
 #include "grader/standing/standing.h"
@@ -76,7 +77,10 @@ static void put_milestones(cJSON *to, const struct sd_class *class)
         cJSON_AddNumberToObject(milestone, "max",
                                 class->milestone[m].automatic + class->milestone[m].manual);
         cJSON_AddNumberToObject(milestone, "automatic", class->milestone[m].automatic);
-        cJSON_AddNumberToObject(milestone, "images", (double)class->milestone[m].images);
+        char size[EXERCISE_TEXT];
+        gx_json_text(
+            milestone, "size",
+            exercise_size(exercise_of(class->milestone[m].id), class->milestone[m].images, size));
         cJSON_AddItemToArray(milestones, milestone);
     }
 }

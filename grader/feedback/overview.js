@@ -11,7 +11,7 @@
     return e;
   };
   const number = (x) => x === undefined ? '–' : String(Math.round(x * 100) / 100);
-  const time = (ms) => ms === undefined ? '–' : ms.toPrecision(3);
+  const time = (ms) => ms === undefined ? '–' : ms < 999.5 ? ms.toPrecision(3) : ms.toFixed(0);
   const list = (items) => {
     const ul = make('ul');
     ul.append(...(items.length ? items.map((text) => make('li', text)) : [make('li', 'nothing', {className: 'none'})]));
@@ -70,7 +70,7 @@
       plot.append(dot);
     });
     const second = make('figure');
-    second.append(plot, make('figcaption', `${milestone.id}: Op Time at ${milestone.images} images (logarithmic) against points`));
+    second.append(plot, make('figcaption', `${milestone.id}: Op Time at ${milestone.size} (logarithmic) against points`));
     plots.append(second);
   });
   if (!plots.children.length) at('times').append(make('p', 'No submission has been timed yet.'));

@@ -4,6 +4,7 @@
  * Each heading is a button: a click, Enter or Space sorts by its column; a second click reverses
  * the order. board.html#sort=m1_ms or #sort=-m1_ms shows it sorted. */
 #include "base/page_template.h"
+#include "exercise/exercise.h"
 #include "grader/rank/board.h"
 #include "grader/report/report_parts.h"
 
@@ -35,7 +36,7 @@ static void put_heads(FILE *out, const void *of)
     if (board->milestones > 1)
         put_head(out, "points", "Points", "", "number", "descending");
     for (size_t m = 0; m < board->milestones; m++) {
-        char column[16], label[32], below[64];
+        char column[16], label[32], below[EXERCISE_TEXT + 8], size[EXERCISE_TEXT];
         snprintf(column, sizeof column, "%s_points", board->column[m].id);
         snprintf(label, sizeof label, "%s", board->column[m].id);
         snprintf(below, sizeof below, "of %g", board->column[m].max_score);
@@ -44,7 +45,8 @@ static void put_heads(FILE *out, const void *of)
             continue;
         snprintf(column, sizeof column, "%s_ms", board->column[m].id);
         snprintf(label, sizeof label, "%s Op Time", board->column[m].id);
-        snprintf(below, sizeof below, "ms, %zu images", board->column[m].images);
+        snprintf(below, sizeof below, "ms, %s",
+                 exercise_size(exercise_of(board->column[m].id), board->column[m].images, size));
         put_head(out, column, label, below, "number", "ascending");
     }
 }

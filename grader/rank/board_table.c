@@ -1,5 +1,7 @@
 #include "grader/rank/board.h"
 
+#include "exercise/exercise.h"
+
 #include <math.h>
 
 static void put_number(FILE *out, double value, int width, int digits)
@@ -35,10 +37,12 @@ void rk_table_write(const struct rk_board *board, FILE *out)
         }
         fputc('\n', out);
     }
-    for (size_t m = 0; m < board->milestones; m++)
+    for (size_t m = 0; m < board->milestones; m++) {
+        char size[EXERCISE_TEXT];
         if (board->column[m].images)
-            fprintf(out, "%s: Op Times at %zu images\n", board->column[m].id,
-                    board->column[m].images);
+            fprintf(out, "%s: Op Times at %s\n", board->column[m].id,
+                    exercise_size(exercise_of(board->column[m].id), board->column[m].images, size));
+    }
     if (board->not_graded)
         fprintf(out, "%zu more %s not ranked: nothing handed in, or not graded yet\n",
                 board->not_graded, board->not_graded == 1 ? "is" : "are");

@@ -56,6 +56,14 @@ Test(exercise, a_product_of_matrices_is_the_convolution_that_the_oracle_computes
         cr_expect_float_eq(y[i], expected[i], 1e-5F, "element %d", i);
 }
 
+Test(exercise, sizes_have_their_own_words)
+{
+    char size[EXERCISE_TEXT];
+    cr_expect_str_eq(exercise_size(exercise_of("m2"), 1, size), "1 image");
+    cr_expect_str_eq(exercise_size(exercise_of("m2"), 100, size), "100 images");
+    cr_expect_str_eq(exercise_size(exercise_of("g2"), 512, size), "M=512 N=512 K=512");
+}
+
 Test(exercise, speaks_in_its_own_words)
 {
     char text[96] =

@@ -30,13 +30,18 @@ static enum st_code add_absent(struct cl_class *class, const struct gb_roster *r
     return ST_OK;
 }
 
+/* Whether a submission belongs to the instructor's roster; if there is none, to the roster made from
+ * downloads (line 0). */
 static bool is_in_roster(const struct gb_roster_list *roster, const struct gb_member_list *members,
                          const char *name)
 {
-    bool is = false;
+    bool is = false, is_own = false;
+    for (size_t k = 0; k < roster->n && !is_own; k++)
+        is_own = roster->row[k].line > 0;
     for (size_t k = 0; k < roster->n && !is; k++)
-        is = strcmp(roster->row[k].name, name) == 0 ||
-             sd_is_team_of(members, roster->row[k].name, roster->row[k].team, name);
+        is = (!is_own || roster->row[k].line > 0) &&
+             (strcmp(roster->row[k].name, name) == 0 ||
+              sd_is_team_of(members, roster->row[k].name, roster->row[k].team, name));
     return is;
 }
 
@@ -79,7 +84,7 @@ static enum st_code read_roster(struct cl_class *class, struct st_error *err)
 static enum st_code check_roster(struct cl_class *class, struct st_error *err)
 {
     struct gb_member_list members = {0};
-    enum st_code code = read_roster(class, err); /* finding the entries may have added to it */
+    enum st_code code = read_roster(class, err);
     if (!code)
         code = gb_member_read(class->book, &members, err, "");
     if (!code && class->roster.n)
@@ -238,9 +243,14 @@ enum st_code cl_intake(struct cl_class *class, struct st_error *err)
 {
     enum st_code code = read_roster(class, err);
     if (!code)
-        code = cl_entries_find(class, err);
+        code = gb_begin(class->book, err);
+    if (!code)
+        code = cl_entries_find(class, err); /* may add to the roster */
     if (!code)
         code = check_roster(class, err);
+    if (!code)
+        code = gb_commit(class->book, err);
+    gb_rollback(class->book);
     if (!code)
         check_only(class);
     if (!code)

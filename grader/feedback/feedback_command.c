@@ -58,7 +58,8 @@ static enum st_code write_all(struct gradebook *book, void *arguments, struct st
     }
     if (!code && !written) {
         st_fail(err, ST_NOT_FOUND, "the gradebook has no grade of this student");
-        code = st_detail(err, ST_GOT, "%s", a->student ? a->student : "nobody's");
+        st_detail(err, ST_GOT, "%s", a->student ? a->student : "nobody's");
+        code = st_detail(err, ST_HINT, "use the name or e-mail address that the roster has");
     }
     if (!code)
         printf("%zu feedback pages in %s\n", written, a->out);

@@ -214,7 +214,9 @@ static void judge(const struct working *w, struct sd_late *late)
     const struct sd_deadlines *d = w->deadlines;
     char at[32], due[32];
     if (late->unknown)
-        append(late, "the platform marks it late without a time (hint: grader late --times)");
+        append(late, "the platform marks it late%s",
+               isnan(late->submitted_s) ? " without a time"
+                                        : ", but its milestone has no due date");
     if (late->late_s <= 0)
         return;
     const unsigned days = (unsigned)fmin(ceil(late->late_s / DAY_S), 100000);

@@ -40,7 +40,7 @@ static enum st_code take_times(struct gradebook *book, const struct arguments *a
     enum st_code code =
         sd_times_import(book, a->times, a->milestone, zone_s, &taken, report, reported, err);
     if (!code)
-        printf("%zu submission times imported\n", taken);
+        printf("%zu submission time%s imported\n", taken, taken == 1 ? "" : "s");
     return code;
 }
 
@@ -54,7 +54,10 @@ static void print_late(const struct sd_lates *lates)
             continue;
         late++;
         text_printable(shown, sizeof shown, l->student);
-        printf("%s %s: %s\n", shown, l->milestone, l->reason);
+        printf("%s %s: %s%s\n", shown, l->milestone, l->reason,
+               !l->unknown             ? ""
+               : isnan(l->submitted_s) ? " (hint: grader late --times)"
+                                       : " (hint: grader late --deadlines)");
     }
     printf("%zu of %zu late\n", late, lates->n);
 }

@@ -195,3 +195,16 @@ Test(late, due_dates_of_the_command_line_come_after_those_of_the_file, .init = b
     keep(DUES "policy: per_day\npercent: 10\n");
     expect("bob", "m1", 0, 2, 0.2);
 }
+
+Test(late, a_mark_of_the_platform_says_what_is_missing, .init = begin, .fini = end)
+{
+    struct sd_lates lates;
+    put_handin("ann", "m3", DUE, true);
+    put_handin("bob", "m3", NAN, true);
+    cr_assert_eq(sd_lates_make(&lates, book, tell, NULL, NULL), ST_OK);
+    cr_expect_str_eq(sd_late_of(&lates, "ann", "m3")->reason,
+                     "the platform marks it late, but its milestone has no due date");
+    cr_expect_str_eq(sd_late_of(&lates, "bob", "m3")->reason,
+                     "the platform marks it late without a time");
+    sd_lates_free(&lates);
+}

@@ -7,6 +7,10 @@
 
 enum { MOST = 4 };
 
+/* Callers look several times a second. If one looks later, the machine did not run the caller
+ * either (it was suspended, or out of memory). */
+static const double longest_s = 1;
+
 struct patience patience_begin(double limit_s)
 {
     return (struct patience){limit_s, clock_now_s()};
@@ -14,7 +18,7 @@ struct patience patience_begin(double limit_s)
 
 bool patience_takes(struct patience *patience, double now_s, double crowding)
 {
-    patience->left_s -= (now_s - patience->looked_s) / fmin(MOST, crowding);
+    patience->left_s -= fmin(now_s - patience->looked_s, longest_s) / fmin(MOST, crowding);
     patience->looked_s = now_s;
     return patience->left_s > 0;
 }

@@ -80,17 +80,34 @@ Test(parallel, crowding_is_the_number_of_runnable_tasks_per_core_and_at_least_on
     cr_expect_geq(parallel_crowding_now(), 1);
 }
 
+/* Looks once a second. @return whether any is left at the end */
+static bool lasts(struct patience *p, int seconds, double crowding)
+{
+    bool any = true;
+    for (int i = 0; i < seconds && any; i++)
+        any = patience_takes(p, p->looked_s + 1, crowding);
+    return any;
+}
+
 Test(patience, counts_time_on_a_crowded_machine_less)
 {
     struct patience p = {.left_s = 10, .looked_s = 100};
-    cr_expect(patience_takes(&p, 109, 1));
-    cr_expect(patience_takes(&p, 110.9, 2), "1.9 s count half");
-    cr_expect_not(patience_takes(&p, 111.1, 2));
+    cr_expect(lasts(&p, 9, 1));
+    cr_expect(lasts(&p, 1, 2), "1 s counts half");
+    cr_expect_not(lasts(&p, 1, 2));
 }
 
 Test(patience, is_four_times_the_limit_at_most)
 {
     struct patience p = {.left_s = 10, .looked_s = 0};
-    cr_expect(patience_takes(&p, 39, 50));
-    cr_expect_not(patience_takes(&p, 41, 50));
+    cr_expect(lasts(&p, 39, 50));
+    cr_expect_not(lasts(&p, 1, 50));
+}
+
+Test(patience, a_gap_in_which_the_caller_did_not_run_counts_little)
+{
+    struct patience p = {.left_s = 10, .looked_s = 0};
+    cr_expect(patience_takes(&p, 1000, 1));
+    cr_expect(lasts(&p, 8, 1));
+    cr_expect_not(lasts(&p, 1, 1));
 }

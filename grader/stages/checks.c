@@ -165,10 +165,11 @@ double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape)
     if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
         /* Blocks of small images run all threads for few outputs; kernels run slowly at first. */
         return 30 + shape->B * 0.005 + macs / 0.02e9 + fmin(macs, 1e9) / 0.007e9;
-    return 10 + macs / 0.1e9;
+    const bool is_small = g->host.device == RUNNER_ON_CPU && macs < 1e8;
+    return (is_small && gr_is_short(g) ? 3 : 10) + macs / 0.1e9;
 }
 
-bool gr_stops_repeats(const struct grading *g)
+bool gr_is_short(const struct grading *g)
 {
     return g->options->quick && !g->options->sizes_given;
 }
@@ -181,14 +182,14 @@ void gr_repeats_append(const struct grading *g, const char *before, char *to, si
     snprintf(to + used, room - used,
              "%sin shape %s, the kernels execute %.0f multiply-adds for each product of x and k%s",
              before, text, g->repeats,
-             gr_stops_repeats(g) ? " (without --quick, the limit is longer)" : "");
+             gr_is_short(g) ? " (without --quick, the limit is longer)" : "");
 }
 
 void gr_run_limited(struct grading *g, const struct conv_shape *shape, struct gr_run *run)
 {
     enum { SHORT_S = GR_SESSION_OTHERS_S + 1 };
     const double limit_s = gr_time_limit_s(g, shape);
-    const bool is_short = g->repeats && gr_stops_repeats(g) && limit_s > SHORT_S;
+    const bool is_short = g->repeats && gr_is_short(g) && limit_s > SHORT_S;
     gr_session_run(&g->session, shape, &g->arena, is_short ? SHORT_S : limit_s, run);
     if (run->outcome == GR_TIMED_OUT && g->repeats)
         gr_repeats_append(g, "; ", run->message, sizeof run->message);

@@ -48,20 +48,21 @@ void gr_checks_score(struct gr_result *result);
  * words by those of the exercise. */
 void gr_check_print(struct grading *g, struct gr_check *check);
 
-/** Seconds that a convolution may take: 10 s plus its time at 0.1 GMAC/s. On the virtual GPU, which
- * checks every access: 30 s plus 5 ms per image, its time at 0.02 GMAC/s, and the time of its first
- * GMAC at 0.007 GMAC/s (docs/sandbox.md has these numbers too). The limits of all sizes add up to
- * less than a class's limit for a grading, so that an endless run counts against the submission. */
+/** Seconds that a convolution may take: 10 s plus its time at 0.1 GMAC/s; 3 s instead of 10 s for unit
+ * shapes on the CPU in a short grading. On the virtual GPU, which checks every access: 30 s plus
+ * 5 ms per image, its time at 0.02 GMAC/s, and the time of its first GMAC at 0.007 GMAC/s
+ * (docs/sandbox.md has these numbers too). The limits of all sizes add up to less than a class's
+ * limit for a grading, so that an endless run counts against the submission. */
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);
 
-/** @return whether this grading ends early if kernels compute products many times: waiting for them
- * would show no more. */
-bool gr_stops_repeats(const struct grading *g);
+/** @return whether this grading is short (--quick without --images): it ends early if a loop does not
+ * end or kernels compute products many times, because waiting would show no more. */
+bool gr_is_short(const struct grading *g);
 
 /** Appends the number of multiply-adds for each product to a message. @param before  text between
  * them */
 void gr_repeats_append(const struct grading *g, const char *before, char *to, size_t room);
 
 /** Runs a convolution of the graded session within its time limit. The limit is shorter
- * if gr_stops_repeats() is true and the kernels are known to repeat products. */
+ * if gr_is_short() is true and the kernels are known to repeat products. */
 void gr_run_limited(struct grading *g, const struct conv_shape *shape, struct gr_run *run);

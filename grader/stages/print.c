@@ -84,11 +84,20 @@ void gr_output_print(FILE *out, const struct gr_output *output, const char *sour
 void gr_score_print(FILE *out, const struct gr_result *r)
 {
     const double unchecked = gr_unchecked_points(r);
+    const char *before = " (";
     if (unchecked > 0)
         fprintf(out, "\nScore: %g of the %g automatic points checked in this run; %g not checked",
                 r->score, r->max_score - unchecked, unchecked);
     else
         fprintf(out, "\nScore: %g of %g automatic points", r->score, r->max_score);
+    for (size_t i = 0; unchecked > 0 && i < r->checks; i++) {
+        if (r->check[i].required || r->check[i].max_points <= 0)
+            continue;
+        fprintf(out, "%s%s", before, r->check[i].name);
+        before = ", ";
+    }
+    if (unchecked > 0)
+        fputc(')', out);
     if (r->manuals)
         fprintf(out, "; the instructor gives %g more (%zu item%s)", r->manual_max, r->manuals,
                 r->manuals == 1 ? "" : "s");

@@ -280,7 +280,7 @@ static void give_share(struct grading *g, struct gr_check *check, size_t right, 
 static bool needs_proof_if_wrong(const struct grading *g)
 {
     const struct gr_item *item = gr_rubric_item(g->rubric, "unit_shapes");
-    return !gr_stops_repeats(g) || (item && item->by_share);
+    return !gr_is_short(g) || (item && item->by_share);
 }
 
 /* @return whether the virtual GPU has found so many mistakes that the other shapes of a quick run,

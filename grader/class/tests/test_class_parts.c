@@ -256,7 +256,7 @@ static const struct conv_shape layers[] = {{1, 12, 1, 70, 70, 5}, {1, 24, 12, 33
 static double longest_grading_s(enum runner_device device)
 {
     const struct gr_options usual = gr_options_default();
-    const struct grading g = {.host.device = device};
+    const struct grading g = {.host.device = device, .options = &usual};
     double sum = 0;
     for (size_t i = 0; i < usual.sizes; i++)
         for (size_t k = 0; k < sizeof layers / sizeof *layers; k++) {
@@ -274,6 +274,23 @@ Test(class_parts, a_convolution_that_never_ends_meets_its_own_limit_first)
     cl_options_parse(&o, 4, argv);
     cr_expect_lt(longest_grading_s(RUNNER_ON_VIRTUAL_GPU), (double)o.limit_s);
     cr_expect_lt(longest_grading_s(RUNNER_ON_CPU), (double)o.limit_s);
+}
+
+Test(class_parts, short_gradings_wait_less_for_unit_shapes_on_the_cpu)
+{
+    struct gr_options options = gr_options_default();
+    struct grading g = {.host.device = RUNNER_ON_CPU, .options = &options};
+    struct conv_shape unit = {1, 1, 1, 1, 1, 1}, layer = layers[1];
+    layer.B = 100;
+    const double unit_s = gr_time_limit_s(&g, &unit), layer_s = gr_time_limit_s(&g, &layer);
+    options.quick = true;
+    cr_expect_float_eq(gr_time_limit_s(&g, &unit), unit_s - 7, 1e-9);
+    cr_expect_eq(gr_time_limit_s(&g, &layer), layer_s);
+    g.host.device = RUNNER_ON_GPU; /* the first call may take seconds */
+    cr_expect_eq(gr_time_limit_s(&g, &unit), unit_s);
+    g.host.device = RUNNER_ON_CPU;
+    options.sizes_given = true;
+    cr_expect_eq(gr_time_limit_s(&g, &unit), unit_s);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */

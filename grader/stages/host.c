@@ -161,7 +161,7 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
     const char *build = checkout_build(err), *device = g->options->device;
     bool any = strcmp(device, "auto") == 0;
     host->engine = g->options->engine;
-    host->is_brief = g->options->quick && !g->options->sizes_given;
+    host->is_brief = gr_is_short(g);
     host->exercise = g->milestone.exercise;
     if (g->milestone.libraries)
         return choose_for_libraries(g, build, err);

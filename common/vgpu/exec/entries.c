@@ -96,7 +96,6 @@ static const struct vg_services services = {
     .flow_live = ptx_flow_live,
     .flow_operands = ptx_flow_operands,
     .flow_next = ptx_flow_next,
-    .find_copies = unset_find_copies,
 };
 
 /* ---- translating ----------------------------------------------------------------------------- */

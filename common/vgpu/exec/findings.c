@@ -369,13 +369,27 @@ static const char *copy_text(int line, char text[64])
     return text;
 }
 
+/* @return text that names the line that uses a loaded value; "" if it is that of the load. */
+static const char *use_text(const struct vg_warp *w, const struct ir_insn *load,
+                            const struct ir_insn *use, char text[32])
+{
+    const struct vg_module *m = w->block->launch->module;
+    const int line = use ? vg_line_of(m, use) : 0;
+    const bool named = line && load->location >= 0 && line != vg_line_of(m, load) &&
+                       m->ir.locations[use->location].file == m->ir.locations[load->location].file;
+    text[0] = '\0';
+    if (named)
+        snprintf(text, 32, "; line %d uses it", line);
+    return text;
+}
+
 void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                          uint32_t bytes)
+                          uint32_t bytes, const struct ir_insn *use)
 {
     const struct vg_memory *m = &w->worker->device->memory;
     const struct vg_allocation *a = vg_memory_below(m, address);
     const enum vg_lateness late = vg_lateness_of(m, address, bytes);
-    char text[160], copied[64] = "";
+    char text[160], copied[64] = "", used[32];
     vg_allocation_text(a, text, sizeof text);
     if (late) {
         const char *by = late == VG_LATE ? "copy" : "work";
@@ -389,29 +403,31 @@ void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane,
     if (a->copy_line)
         copy_text(a->copy_line, copied);
     vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-            "%u bytes of %s that was never written%s", bytes, text, copied);
+            "%u bytes of %s that was never written%s%s", bytes, text, copied,
+            use_text(w, in, use, used));
 }
 
 void vg_find_unset_local(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                         uint32_t bytes, const struct ir_insn *copy)
+                         uint32_t bytes, const struct ir_insn *copy, const struct ir_insn *use)
 {
-    char copied[64];
+    char copied[64], used[32];
     vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-            "a variable in local memory that was never written%s",
-            copy_text(vg_line_of(w->block->launch->module, copy), copied));
+            "a variable in local memory that was never written%s%s",
+            copy_text(vg_line_of(w->block->launch->module, copy), copied),
+            use_text(w, in, use, used));
 }
 
 void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                          uint32_t bytes)
+                          uint32_t bytes, const struct ir_insn *use)
 {
     const struct vg_block *b = w->block;
-    char left[LEFT_TEXT];
+    char left[LEFT_TEXT], used[32];
     if (!b->absent) {
         char copied[64] = "";
         if (vg_block_has_copied(b, address, bytes))
             copy_text(vg_line_of(b->launch->module, b->unset_copy), copied);
         vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-                "shared memory that was never written%s", copied);
+                "shared memory that was never written%s%s", copied, use_text(w, in, use, used));
         return;
     }
     left_text(b->launch, b->absent_at, b->absent, left);

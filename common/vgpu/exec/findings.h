@@ -29,14 +29,15 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit);
 
-/** Record a read of memory that was never written. */
+/** Record a read of memory that was never written. @param use  the instruction that uses the value,
+ * or NULL */
 void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                          uint32_t bytes);
+                          uint32_t bytes, const struct ir_insn *use);
 void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                          uint32_t bytes);
+                          uint32_t bytes, const struct ir_insn *use);
 /** @param copy  the load whose bytes were copied to local memory */
 void vg_find_unset_local(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                         uint32_t bytes, const struct ir_insn *copy);
+                         uint32_t bytes, const struct ir_insn *copy, const struct ir_insn *use);
 
 /** Records a race: a grid's access to memory that the block which launched the grid also accesses,
  * after the launch. */

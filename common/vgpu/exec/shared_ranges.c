@@ -141,7 +141,7 @@ void shared_range_read(struct vg_warp *w, const struct ir_insn *in, int lane, st
         if (hit.kind != RACE_NONE)
             vg_find_race(w, in, lane, unset, 4, false, hit);
         else
-            vg_find_unset_shared(w, in, lane, unset, 4);
+            vg_find_unset_shared(w, in, lane, unset, 4, NULL);
     }
     shared_range_enter(w, in, lane, b, at, bytes, RACE_READ);
     check_fence(w, in, lane, b, at, bytes);

@@ -32,7 +32,6 @@ struct vg_services {
     void (*flow_operands)(const struct ptx_flow *flow, const struct ir_insn *in,
                           struct ptx_operands *to);
     size_t (*flow_next)(const struct ir_function *f, uint32_t index, uint32_t *to);
-    void (*find_copies)(const struct ptx_flow *flow, bool *to);
 };
 
 struct vg_translator {

@@ -13,13 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGISTERS = 64 }; /* of a warp; bytes in more registers are taken for written */
+enum {
+    REGISTERS = 128, /* of a warp; bytes in more registers are taken for written */
+    REPORTED = 8,    /* loads of a warp */
+};
 
-/* The load that read a byte first. */
+/* The load that read a byte. */
 struct source {
-    const struct ir_insn *in;
+    const struct ir_insn *in, *copied; /**< copied: if it is a load from local memory, the load that
+                                            first read the byte; NULL: it is not */
     uint64_t address;
+    uint8_t lane;
     bool whole;
+    bool may_be_used; /**< not only copied */
+    bool computed;    /**< the register does not contain the byte, but a result of it */
 };
 
 /* Unwritten bytes in a register. */
@@ -34,9 +41,11 @@ struct vg_unset {
     struct held held[REGISTERS];
     int count;
     /* Local memory: a bit for each byte; the lanes one after the other, `stride` bytes each. */
-    uint8_t *local;
+    uint8_t *local, *local_computed;
     size_t stride, local_room, local_count;
-    struct source local_from; /* of the bytes stored last */
+    struct source local_from[2]; /* of the bytes stored last: unchanged, computed */
+    const struct ir_insn *reported[REPORTED];
+    int reported_count;
     /* The running instruction's stores to shared and to global memory. */
     uint32_t stores; /* lanes */
     uint64_t at[VG_LANES];
@@ -57,7 +66,7 @@ void unset_forget(struct vg_warp *w)
     w->copies_unset = false;
     if (!u)
         return;
-    u->count = 0;
+    u->count = u->reported_count = 0;
     if (u->local_count)
         memset(u->local, 0, VG_LANES * u->stride);
     u->local_count = 0;
@@ -122,16 +131,74 @@ static void drop(struct vg_warp *w, uint32_t slot, uint32_t lanes)
 static void hold_elements(struct vg_warp *w, const struct ir_insn *in, uint32_t lane,
                           uint32_t bytes, const struct source *from)
 {
-    for (uint32_t k = 0; k < in->vector; k++, bytes >>= in->bytes)
+    const bool extends = ptx_type_is_signed((enum ptx_type)in->type) && from->may_be_used;
+    for (uint32_t k = 0; k < in->vector; k++, bytes >>= in->bytes) {
+        const uint32_t own = bytes & ((1u << in->bytes) - 1);
         hold(w, ptx_element_slot(w->frame->function, in, k, in->d), lane,
-             (uint8_t)(bytes & ((1u << in->bytes) - 1)), from);
+             (uint8_t)(own && extends ? 0xff : own), from);
+    }
 }
 
 void unset_loaded(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                  uint32_t bytes, bool whole)
+                  uint32_t bytes, bool whole, bool may_be_used)
 {
+    const bool computed = address < VG_GLOBAL_BASE && vg_block_has_computed(w->block, address, bytes);
     unset_of(w);
-    hold_elements(w, in, (uint32_t)lane, bytes, &(struct source){in, address, whole});
+    hold_elements(w, in, (uint32_t)lane, bytes,
+                  &(struct source){.in = in,
+                                   .address = address,
+                                   .lane = (uint8_t)lane,
+                                   .whole = whole,
+                                   .may_be_used = may_be_used || computed,
+                                   .computed = computed});
+}
+
+/* ---- uses ------------------------------------------------------------------------------------ */
+
+bool unset_is_reported(const struct vg_warp *w, const struct ir_insn *in)
+{
+    for (int i = 0; w->unset && i < w->unset->reported_count; i++)
+        if (w->unset->reported[i] == in)
+            return true;
+    return false;
+}
+
+/* Records the finding that the load of a byte read unwritten memory. @param by  the use, or NULL */
+static void find_source(struct vg_warp *w, const struct source *from, const struct ir_insn *by)
+{
+    const uint32_t size = (uint32_t)from->in->bytes * from->in->vector;
+    if (from->copied)
+        vg_find_unset_local(w, from->in, from->lane, from->address, size, from->copied, by);
+    else if (from->address < VG_GLOBAL_BASE)
+        vg_find_unset_shared(w, from->in, from->lane, from->address, size, by);
+    else
+        vg_find_unset_global(w, from->in, from->lane, from->address, size, by);
+}
+
+/* Reports that an instruction uses a register in some lanes. From then on, each load by the same
+ * instruction is reported at once, so that an incorrect kernel is not followed for long. */
+static void use(struct vg_warp *w, const struct ir_insn *by, uint32_t slot, uint32_t lanes)
+{
+    struct vg_unset *u = w->unset;
+    const struct held *h = find(u, w->frame, slot);
+    const struct ir_insn *loads[VG_LANES];
+    int count = 0;
+    for (uint32_t left = h ? lanes & h->lanes : 0; left; left &= left - 1) {
+        const struct source *from = &h->from[__builtin_ctz(left)];
+        if (!from->may_be_used)
+            continue;
+        find_source(w, from, by);
+        if (!count || loads[count - 1] != from->in)
+            loads[count++] = from->in;
+    }
+    for (int k = 0; k < count; k++) {
+        if (u->reported_count < REPORTED && !unset_is_reported(w, loads[k]))
+            u->reported[u->reported_count++] = loads[k];
+        for (int i = 0; i < u->count; i++)
+            for (uint32_t left = u->held[i].lanes; left; left &= left - 1)
+                if (u->held[i].from[__builtin_ctz(left)].in == loads[k])
+                    u->held[i].lanes &= ~(left & -left);
+    }
 }
 
 /* ---- local memory ---------------------------------------------------------------------------- */
@@ -141,12 +208,18 @@ static bool local_has(const struct vg_unset *u, uint32_t lane, uint64_t at)
     return u->local[lane * u->stride + at / 8] >> at % 8 & 1;
 }
 
-static void local_put(struct vg_unset *u, uint32_t lane, uint64_t at, bool unset)
+static bool local_is_computed(const struct vg_unset *u, uint32_t lane, uint64_t at)
 {
-    uint8_t *const byte = &u->local[lane * u->stride + at / 8];
+    return u->local_computed[lane * u->stride + at / 8] >> at % 8 & 1;
+}
+
+static void local_put(struct vg_unset *u, uint32_t lane, uint64_t at, bool unset, bool computed)
+{
+    const size_t i = lane * u->stride + at / 8;
     const uint8_t bit = (uint8_t)(1u << at % 8);
-    u->local_count += (size_t)unset - (*byte >> at % 8 & 1);
-    *byte = unset ? *byte | bit : *byte & (uint8_t)~bit;
+    u->local_count += (size_t)unset - (u->local[i] >> at % 8 & 1);
+    u->local[i] = unset ? u->local[i] | bit : u->local[i] & (uint8_t)~bit;
+    u->local_computed[i] = computed ? u->local_computed[i] | bit : u->local_computed[i] & (uint8_t)~bit;
 }
 
 static void local_make(struct vg_unset *u, const struct vg_warp *w)
@@ -157,9 +230,10 @@ static void local_make(struct vg_unset *u, const struct vg_warp *w)
     if (u->local_room < VG_LANES * u->stride) {
         free(u->local);
         u->local_room = VG_LANES * u->stride;
-        u->local = malloc(u->local_room);
+        u->local = malloc(2 * u->local_room);
         if (!u->local)
             abort();
+        u->local_computed = u->local + u->local_room;
     }
     memset(u->local, 0, VG_LANES * u->stride);
 }
@@ -180,9 +254,9 @@ static void local_store(struct vg_warp *w, uint32_t lane, uint64_t at, uint32_t 
     if (bytes)
         local_make(u, w);
     for (uint32_t i = 0; i < size && (bytes || u->local_count) && (at + i) / 8 < u->stride; i++)
-        local_put(u, lane, at + i, bytes >> i & 1);
+        local_put(u, lane, at + i, bytes >> i & 1, from->computed);
     if (bytes)
-        u->local_from = *from;
+        u->local_from[from->computed] = *from;
 }
 
 void unset_local_copied(const struct vg_warp *w, uint32_t lanes, size_t to, size_t from,
@@ -193,7 +267,8 @@ void unset_local_copied(const struct vg_warp *w, uint32_t lanes, size_t to, size
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         for (size_t k = 0; k < bytes; k++) {
             const size_t i = to > from ? bytes - 1 - k : k;
-            local_put(u, lane, to + i, local_has(u, lane, from + i));
+            local_put(u, lane, to + i, local_has(u, lane, from + i),
+                      local_is_computed(u, lane, from + i));
         }
     }
 }
@@ -203,7 +278,7 @@ void unset_local_set(const struct vg_warp *w, uint32_t lanes, size_t at, size_t 
     struct vg_unset *u = w->unset;
     for (uint32_t left = lanes; left && u->local_count; left &= left - 1)
         for (size_t i = 0; i < bytes && (at + i) / 8 < u->stride; i++)
-            local_put(u, (uint32_t)__builtin_ctz(left), at + i, false);
+            local_put(u, (uint32_t)__builtin_ctz(left), at + i, false, false);
 }
 
 static bool is_local(const struct ir_insn *in, uint64_t address, uint64_t *at)
@@ -215,6 +290,28 @@ static bool is_local(const struct ir_insn *in, uint64_t address, uint64_t *at)
 }
 
 /* ---- before an instruction ------------------------------------------------------------------- */
+
+/* Holds unwritten bytes that a lane loads from local memory. */
+static void load_local(struct vg_warp *w, const struct ir_insn *in, uint32_t lane, uint64_t address,
+                       uint64_t at, uint32_t bytes)
+{
+    const struct vg_unset *u = w->unset;
+    bool computed = false;
+    for (uint32_t i = 0; bytes >> i; i++)
+        computed |= bytes >> i & 1 && local_is_computed(u, lane, at + i);
+    struct source from = u->local_from[computed];
+    const enum unset_use use =
+        unset_value_use(w->block->launch->module, w->frame->function, in, bytes);
+    if (use == UNSET_IGNORED)
+        return;
+    if (use == UNSET_USED && !computed)
+        from = (struct source){.in = in,
+                               .copied = from.in,
+                               .address = address,
+                               .lane = (uint8_t)lane,
+                               .may_be_used = true};
+    hold_elements(w, in, lane, bytes, &from);
+}
 
 static void load(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
 {
@@ -230,14 +327,8 @@ static void load(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         const uint32_t bytes =
             is_local(in, address[lane], &at) ? local_bytes(u, lane, at, size) : 0;
-        if (!bytes)
-            continue;
-        const enum unset_use use =
-            unset_value_use(w->block->launch->module, w->frame->function, in, bytes);
-        if (use == UNSET_COPIED)
-            hold_elements(w, in, lane, bytes, &u->local_from);
-        else if (use == UNSET_USED)
-            vg_find_unset_local(w, in, (int)lane, address[lane], size, u->local_from.in);
+        if (bytes)
+            load_local(w, in, lane, address[lane], at, bytes);
     }
 }
 
@@ -262,7 +353,8 @@ static void store(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
         for (uint32_t k = 0; k < in->vector; k++) {
             const uint32_t own = held_bytes(held[k], lane) & ((1u << in->bytes) - 1);
             bytes |= own << k * in->bytes;
-            from = own ? held[k]->from[lane] : from;
+            if (own && !from.computed)
+                from = held[k]->from[lane];
         }
         if (is_local(in, address[lane], &at)) {
             local_store(w, lane, at, bytes, (uint32_t)in->bytes * in->vector, &from);
@@ -275,16 +367,62 @@ static void store(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
     }
 }
 
+/* @return the bytes of a register that may be used, in one lane. */
+static uint8_t usable_bytes(const struct held *h, uint32_t lane)
+{
+    const uint8_t bytes = held_bytes(h, lane);
+    return bytes && h->from[lane].may_be_used ? bytes : 0;
+}
+
+static uint32_t usable_lanes(const struct held *h)
+{
+    uint32_t lanes = 0;
+    for (uint32_t left = h ? h->lanes : 0; left; left &= left - 1)
+        lanes |= usable_bytes(h, (uint32_t)__builtin_ctz(left)) ? left & -left : 0;
+    return lanes;
+}
+
+/* Holds a result that is computed from the byte of a source. */
+static void hold_result(struct vg_warp *w, uint32_t slot, uint32_t lane, uint8_t bytes,
+                        const struct source *of)
+{
+    struct source from = *of;
+    from.computed = true;
+    hold(w, slot, lane, bytes, &from);
+}
+
 static void choose(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
 {
     const struct held *a = find(w->unset, w->frame, in->a), *b = find(w->unset, w->frame, in->b);
+    const struct held *by = find(w->unset, w->frame, in->c);
     const uint32_t chosen = *(const uint32_t *)(const void *)(w->regs + in->c);
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         const struct held *h = chosen >> lane & 1 ? a : b;
         const uint8_t bytes = held_bytes(h, lane);
         const struct source from = bytes ? h->from[lane] : (struct source){0};
-        hold(w, in->d, lane, bytes, &from);
+        if (usable_bytes(by, lane))
+            hold_result(w, in->d, lane, 0xff, &by->from[lane]);
+        else
+            hold(w, in->d, lane, bytes, &from);
+    }
+}
+
+/* and, or of predicates: false and anything is false. */
+static void connect(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
+{
+    const struct held *a = find(w->unset, w->frame, in->a), *b = find(w->unset, w->frame, in->b);
+    const uint32_t decides = in->op == IR_AND_PRED ? 0 : ~0u, of_a = usable_lanes(a),
+                   of_b = usable_lanes(b);
+    const uint32_t p = *(const uint32_t *)(const void *)(w->regs + in->a) ^ decides;
+    const uint32_t q = *(const uint32_t *)(const void *)(w->regs + in->b) ^ decides;
+    const uint32_t unset = (of_a & (of_b | q)) | (of_b & (of_a | p));
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const struct source from = unset & of_a & left & -left   ? a->from[lane]
+                                   : unset & of_b & left & -left ? b->from[lane]
+                                                                 : (struct source){0};
+        hold_result(w, in->d, lane, unset >> lane & 1, &from);
     }
 }
 
@@ -319,6 +457,7 @@ static uint64_t shifted(uint64_t mask, uint64_t by, bool left)
 static void move(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, int kept)
 {
     const struct held *a = find(w->unset, w->frame, in->a), *b = find(w->unset, w->frame, in->b);
+    const bool same = unset_is_copy(flow_of(w->block->launch->module, w->frame->function), in);
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         const uint64_t mask = mask_of(held_bytes(a, lane));
@@ -334,8 +473,9 @@ static void move(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, in
         else if (in->op == IR_SHL_32 || in->op == IR_SHL_64)
             bytes = bytes_of(shifted(mask, value_of(w, in->b, lane, false), true)) &
                     (uint8_t)((1u << kept) - 1);
-        const struct source from = bytes ? h->from[lane] : (struct source){0};
-        hold(w, in->d, lane, bytes, &from);
+        struct source from = bytes ? h->from[lane] : (struct source){0};
+        from.computed |= !same;
+        hold(w, in->d, lane, from.computed && !from.may_be_used ? 0 : bytes, &from);
     }
 }
 
@@ -350,7 +490,8 @@ static void pack(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
             const struct held *a = find(w->unset, w->frame, parts[k]);
             const uint32_t own = held_bytes(a, lane) & ((1u << in->bytes) - 1);
             bytes |= own << k * in->bytes;
-            from = own ? a->from[lane] : from;
+            if (own && !from.computed)
+                from = a->from[lane];
         }
         hold(w, in->d, lane, (uint8_t)bytes, &from);
     }
@@ -392,27 +533,143 @@ static void overwrite(struct vg_warp *w, const struct ir_insn *in, uint32_t lane
         drop(w, extra[i], lanes);
 }
 
+/* @return the bytes of a result that depend on some bytes of an operand. */
+static uint8_t dependent(const struct vg_warp *w, const struct ir_insn *in, uint32_t lane,
+                         uint8_t bytes)
+{
+    const uint64_t mask = mask_of(bytes);
+    switch (in->op) {
+    case IR_OR_32:
+    case IR_OR_64:
+    case IR_XOR_32:
+    case IR_XOR_64:
+        return bytes;
+    case IR_CVT_S64_S8:
+    case IR_CVT_S32_S8:
+    case IR_CVT_S16_S8:
+        return bytes & 1 ? 0xff : 0;
+    case IR_CVT_S64_S16:
+    case IR_CVT_S32_S16:
+        return bytes & 3 ? 0xff : 0;
+    case IR_BFE_U32:
+    case IR_BFE_S32:
+        return lane_bfe(mask, (uint32_t)value_of(w, in->b, lane, false),
+                        (uint32_t)value_of(w, in->c, lane, false), 32, false)
+                   ? 0xff
+                   : 0;
+    default:
+        if (strstr(ir_rows[in->op].id, "X2")) /* two numbers of 16 bits */
+            return (bytes & 3 ? 3 : 0) | (bytes & 0xc ? 0xc : 0);
+        return bytes ? 0xff : 0;
+    }
+}
+
+/* @return the lanes in which the other operand of a comparison's "and" or "or" decides its result. */
+static uint32_t decided(const struct vg_warp *w, const struct ir_insn *in)
+{
+    const uint32_t other = *(const uint32_t *)(const void *)(w->regs + in->c);
+    if (!ptx_is_compare(in) || (in->boolean != BOOL_AND && in->boolean != BOOL_OR))
+        return 0;
+    return (in->boolean == BOOL_AND ? ~other : other) &
+           ~usable_lanes(find(w->unset, w->frame, in->c));
+}
+
+/* An instruction that only computes: its results are unset where an operand is. */
+static void compute(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
+{
+    const struct ir_function *f = w->frame->function;
+    const struct held *of[PTX_OPERANDS];
+    int count = 0;
+    struct ptx_operands o;
+    struct ir_insn plain = *in;
+    plain.guard = 0;
+    ptx_flow_sources(flow_of(w->block->launch->module, f), &plain, &o);
+    for (int i = 0; i < o.read_count; i++)
+        if ((of[count] = find(w->unset, w->frame, f->slots[o.reads[i]].offset)))
+            count++;
+    if (!count) {
+        overwrite(w, in, lanes);
+        return;
+    }
+    const uint32_t defined = decided(w, in);
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        struct source from = {0};
+        uint8_t bytes = 0;
+        for (int i = 0; i < count && !(defined >> lane & 1); i++) {
+            const uint8_t own = dependent(w, in, lane, usable_bytes(of[i], lane));
+            from = own && !bytes ? of[i]->from[lane] : from;
+            bytes |= own;
+        }
+        hold_result(w, in->d, lane, bytes, &from);
+        if (ptx_is_compare(in))
+            hold_result(w, in->e, lane, bytes, &from);
+    }
+}
+
+/* Any other instruction that does more than compute uses all that it reads. */
+static void do_more(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
+{
+    const struct ir_function *f = w->frame->function;
+    struct ptx_operands o;
+    struct ir_insn plain = *in;
+    plain.guard = 0;
+    if (in->op != IR_BAR && in->op != IR_CALL)
+        plain.d = 0; /* ptx_flow_sources() does not know that d is only written */
+    ptx_flow_sources(flow_of(w->block->launch->module, f), &plain, &o);
+    for (int i = 0; i < o.read_count; i++)
+        use(w, in, f->slots[o.reads[i]].offset, lanes);
+    overwrite(w, in, lanes);
+}
+
+/* A branch uses its predicate, if it is executed whenever the load is: otherwise the compiler may
+ * have put the branch before the one that decides whether it matters. */
+static void branch(struct vg_warp *w, const struct ir_insn *in)
+{
+    const struct held *h = find(w->unset, w->frame, in->guard);
+    uint32_t lanes = 0;
+    for (uint32_t left = h ? h->lanes & w->mask : 0; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (usable_bytes(h, lane) && unset_decides(w->block->launch->module, w->frame->function,
+                                                   h->from[lane].in, in))
+            lanes |= left & -left;
+    }
+    use(w, in, in->guard, lanes);
+}
+
 void unset_before(struct vg_warp *w, const struct ir_insn *in)
 {
     const uint32_t lanes = proof_lanes(w, in);
     const int kept = unset_bytes_kept(in);
     w->unset->stores = 0;
-    if (in->op == IR_LD)
+    if ((in->op == IR_LD || in->op == IR_ST) && !in->fixed_address)
+        use(w, in, in->a, lanes);
+    if (in->op == IR_BRA) {
+        if (in->guard)
+            branch(w, in);
+    } else if (in->op == IR_LD) {
         load(w, in, lanes);
-    else if (in->op == IR_ST)
+    } else if (in->op == IR_ST) {
         store(w, in, lanes);
-    else if (in->op == IR_SELP_32 || in->op == IR_SELP_64)
+    } else if (in->op == IR_SELP_32 || in->op == IR_SELP_64) {
         choose(w, in, lanes);
-    else if (in->op == IR_PACK)
+    } else if (in->op == IR_AND_PRED || in->op == IR_OR_PRED) {
+        connect(w, in, lanes);
+    } else if (in->op == IR_PACK) {
         pack(w, in, lanes);
-    else if (in->op == IR_UNPACK)
+    } else if (in->op == IR_UNPACK) {
         unpack(w, in, lanes);
-    else if (in->op == IR_SHFL)
-        return; /* see unset_shuffled() */
-    else if (kept)
+    } else if (in->op == IR_SHFL) { /* see unset_shuffled() */
+        use(w, in, in->b, lanes);
+        use(w, in, in->c, lanes);
+        use(w, in, in->f, lanes);
+    } else if (kept && (in->op == IR_PRMT || !usable_lanes(find(w->unset, w->frame, in->b)))) {
         move(w, in, lanes, kept);
-    else
-        overwrite(w, in, lanes);
+    } else if (ptx_flow_computes(in)) {
+        compute(w, in, lanes);
+    } else {
+        do_more(w, in, lanes);
+    }
 }
 
 /* ---- after an instruction -------------------------------------------------------------------- */
@@ -427,14 +684,17 @@ static void unmark_shared(struct vg_warp *w, uint64_t at, uint32_t bytes, const 
     if (!b->unset_copy) {
         b->unset_copy = from->in;
         free(b->copied);
-        b->copied = calloc(b->shared_bytes / 8 + 1, 1);
+        b->copied = calloc(2, b->shared_bytes / 8 + 1);
         if (!b->copied)
             abort();
+        b->computed = b->copied + b->shared_bytes / 8 + 1;
     }
     for (; bytes; bytes >>= 1, at++)
         if (bytes & 1) {
+            const uint8_t bit = (uint8_t)(1u << at % 8);
             b->shared_set[at / 4] &= (uint8_t) ~(1u << at % 4);
-            b->copied[at / 8] |= (uint8_t)(1u << at % 8);
+            b->copied[at / 8] |= bit;
+            b->computed[at / 8] = (b->computed[at / 8] & (uint8_t)~bit) | (from->computed ? bit : 0);
         }
 }
 
@@ -443,24 +703,16 @@ void unset_delivered(struct vg_warp *w, const struct ir_insn *in, uint32_t at, u
     unmark_shared(w, at, bytes, &(struct source){.in = in});
 }
 
-/* Nothing wrote the 32 bytes around the source: this is not the padding of a structure. */
-static void store_whole(struct vg_warp *w, int lane, const struct source *from)
-{
-    const uint32_t size = (uint32_t)from->in->bytes * from->in->vector;
-    (from->address < VG_GLOBAL_BASE ? vg_find_unset_shared
-                                    : vg_find_unset_global)(w, from->in, lane, from->address, size);
-}
-
 static void end_stores(struct vg_warp *w, const struct ir_insn *in)
 {
     struct vg_unset *u = w->unset;
     for (uint32_t left = u->stores; left; left &= left - 1) {
         const int lane = __builtin_ctz(left);
-        const struct source *from = &u->stored_from[lane];
+        const struct source *const from = &u->stored_from[lane];
         if (in->space == PTX_SPACE_SHARED || u->at[lane] < VG_GLOBAL_BASE)
             unmark_shared(w, u->at[lane], u->stored[lane], from);
-        else if (from->whole)
-            store_whole(w, lane, from);
+        else if (from->whole || from->computed) /* not the padding of a structure */
+            find_source(w, from, in);
         else
             vg_memory_unmark(w->worker->device, u->at[lane], u->stored[lane],
                              vg_line_of(w->block->launch->module, from->in));

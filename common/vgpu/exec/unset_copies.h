@@ -21,9 +21,12 @@ struct vg_warp;
 
 /** Records that a lane loads bytes that nothing wrote.
  * @param bytes  a bit for each byte of the access
- * @param whole  nothing wrote the 32 bytes around it either */
+ * @param whole  nothing wrote the 32 bytes around it either
+ * @param may_be_used  the program does not only copy them, see unset_value_use() */
 void unset_loaded(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                  uint32_t bytes, bool whole);
+                  uint32_t bytes, bool whole, bool may_be_used);
+/** @return whether the warp has used unwritten bytes that this instruction had loaded. */
+bool unset_is_reported(const struct vg_warp *w, const struct ir_insn *in);
 /** Called before an instruction that a warp with such bytes executes. */
 void unset_before(struct vg_warp *w, const struct ir_insn *in);
 /** Called after it. @param next  the next instruction, or NULL */

@@ -1,8 +1,10 @@
-/* Loaded values that nothing wrote: does the program use them?
+/* Loaded values that nothing wrote: may the program use them?
  *
  * A merge reads one element past the end of a list, and then decides by the list's length to ignore
  * it. A vector may have an element that no thread writes and that is never looked at. Such reads
- * are not mistakes. This file follows a loaded value through the registers of its function:
+ * are not mistakes. This file searches the code of a function for uses of a loaded value. Most loads
+ * have none that the value could reach, so that the warp that executes them need not be watched.
+ * Otherwise unset_copies.c follows the value while the function runs.
  *
  *     1. A result computed from the value depends on it. Moves of bytes are followed byte by byte, since
  *        only a part of the value may be unwritten.
@@ -16,7 +18,7 @@
  *        selection may leave it out. (unset_copies.c finds out whether it is.)
  *
  * Registers are followed without regard to the order of instructions. So the search may find a use
- * where there is none, which is then reported. */
+ * where there is none. */
 #include "vgpu/exec/unset_values.h"
 
 #include "vgpu/exec/flows.h"
@@ -33,6 +35,7 @@ struct unset_known {
     struct unset_known *next;
     uint32_t bytes;
     enum unset_use use;
+    _Atomic uint8_t always[]; /**< [blocks] as in struct search */
 };
 
 struct search {
@@ -158,8 +161,7 @@ static bool shifts_bytes(const struct ir_constant *c)
     return c && !c->is_param && c->bits % 8 == 0 && c->bits < 64;
 }
 
-/* @return whether the result of an instruction consists of bytes of its operands. */
-static bool is_copy(const struct ptx_flow *flow, const struct ir_insn *in)
+bool unset_is_copy(const struct ptx_flow *flow, const struct ir_insn *in)
 {
     switch (in->op) {
     case IR_SELP_32:
@@ -296,7 +298,7 @@ static bool add_dependent(struct search *s, const struct ir_insn *in)
 static bool copies_operands(const struct search *s, const struct ir_insn *in)
 {
     const bool selects = in->op == IR_SELP_32 || in->op == IR_SELP_64;
-    return is_copy(s->flow, in) && !(selects && depends(s, in->c));
+    return unset_is_copy(s->flow, in) && !(selects && depends(s, in->c));
 }
 
 static bool add_copies(struct search *s, const struct ir_insn *in)
@@ -374,21 +376,39 @@ static enum unset_use find_use(struct search *s, uint32_t slot, uint32_t bytes)
     return use;
 }
 
+static void search_start(struct search *s, struct vg_module *m, const struct ir_function *f,
+                         const struct ir_insn *load)
+{
+    *s = (struct search){.f = f, .load = load->index, .flow = flow_of(m, f)};
+    s->bytes = calloc(f->slot_count + 1, 1);
+    s->copies = calloc(s->flow->words + 1, sizeof *s->copies);
+    s->results = calloc(s->flow->words + 1, sizeof *s->results);
+    s->always = calloc(f->block_count + 1, 1);
+    s->seen = malloc(f->insn_count + 1);
+    s->stack = malloc((4 * f->insn_count + f->extra_count + 4) * sizeof *s->stack);
+    s->next = malloc((f->extra_count + 2) * sizeof *s->next);
+    if (!s->bytes || !s->copies || !s->results || !s->always || !s->seen || !s->stack || !s->next)
+        abort();
+}
+
+static void search_end(struct search *s)
+{
+    free(s->bytes);
+    free(s->copies);
+    free(s->results);
+    free(s->always);
+    free(s->seen);
+    free(s->stack);
+    free(s->next);
+}
+
 /* @return the strongest use of the elements of a load, or of the result of a shuffle. */
 static enum unset_use find_uses(struct vg_module *m, const struct ir_function *f,
                                 const struct ir_insn *in, uint32_t bytes)
 {
     enum unset_use use = UNSET_IGNORED;
-    struct search s = {.f = f, .load = in->index, .flow = flow_of(m, f)};
-    s.bytes = calloc(f->slot_count + 1, 1);
-    s.copies = calloc(s.flow->words + 1, sizeof *s.copies);
-    s.results = calloc(s.flow->words + 1, sizeof *s.results);
-    s.always = calloc(f->block_count + 1, 1);
-    s.seen = malloc(f->insn_count + 1);
-    s.stack = malloc((4 * f->insn_count + f->extra_count + 4) * sizeof *s.stack);
-    s.next = malloc((f->extra_count + 2) * sizeof *s.next);
-    if (!s.bytes || !s.copies || !s.results || !s.always || !s.seen || !s.stack || !s.next)
-        abort();
+    struct search s;
+    search_start(&s, m, f, in);
     const bool is_single = in->op == IR_SHFL || in->vector == 1;
     for (uint32_t k = 0; k < (is_single ? 1 : in->vector) && use != UNSET_USED; k++) {
         const uint32_t unset = bytes >> k * in->bytes & low_bytes(in->bytes);
@@ -399,14 +419,24 @@ static enum unset_use find_uses(struct vg_module *m, const struct ir_function *f
         const enum unset_use one = find_use(&s, slot - 1, extends ? low_bytes(8) : unset);
         use = one > use ? one : use;
     }
-    free(s.bytes);
-    free(s.copies);
-    free(s.results);
-    free(s.always);
-    free(s.seen);
-    free(s.stack);
-    free(s.next);
+    search_end(&s);
     return use;
+}
+
+bool unset_decides(struct vg_module *m, const struct ir_function *f, const struct ir_insn *load,
+                   const struct ir_insn *branch)
+{
+    struct unset_known *known = atomic_load(&m->unset_uses[load->number]);
+    _Atomic uint8_t *always = known ? &known->always[branch->block] : NULL;
+    if (always && *always)
+        return *always == 1;
+    struct search s;
+    search_start(&s, m, f, load);
+    const bool decides = is_always_executed(&s, branch);
+    search_end(&s);
+    if (always)
+        *always = decides ? 1 : 2;
+    return decides;
 }
 
 enum unset_use unset_value_use(struct vg_module *m, const struct ir_function *f,
@@ -417,10 +447,12 @@ enum unset_use unset_value_use(struct vg_module *m, const struct ir_function *f,
     for (const struct unset_known *k = first; k; k = k->next)
         if (k->bytes == bytes)
             return k->use;
-    struct unset_known *own = malloc(sizeof *own);
+    struct unset_known *own = calloc(1, sizeof *own + f->block_count * sizeof *own->always);
     if (!own)
         abort();
-    *own = (struct unset_known){first, bytes, find_uses(m, f, in, bytes)};
+    own->next = first;
+    own->bytes = bytes;
+    own->use = find_uses(m, f, in, bytes);
     const enum unset_use use = own->use;
     while (!atomic_compare_exchange_weak(at, &own->next, own))
         continue;
@@ -435,37 +467,4 @@ void unset_uses_free(struct vg_module *m)
             free(k);
         }
     free(m->unset_uses);
-}
-
-void unset_find_copies(const struct ptx_flow *flow, bool *to)
-{
-    const struct ir_function *f = flow->function;
-    uint64_t *stored = calloc(flow->words + 1, sizeof *stored);
-    struct ptx_operands o;
-    if (!stored)
-        abort();
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t i = f->insn_count; i-- > 0;) {
-            const struct ir_insn *in = &f->insns[i];
-            if (in->op != IR_ST && !is_copy(flow, in))
-                continue;
-            ptx_flow_operands(flow, in, &o);
-            bool passes = in->op == IR_ST;
-            for (int k = 0; k < o.write_count; k++)
-                passes |= ptx_set_has(stored, o.writes[k]);
-            for (int k = 0; passes && k < o.read_count; k++) {
-                more |= !ptx_set_has(stored, o.reads[k]);
-                ptx_set_add(stored, o.reads[k]);
-            }
-        }
-    }
-    for (size_t i = 0; i < f->insn_count; i++) {
-        if (f->insns[i].op != IR_LD)
-            continue;
-        ptx_flow_operands(flow, &f->insns[i], &o);
-        for (int k = 0; k < o.write_count; k++)
-            to[i] |= ptx_set_has(stored, o.writes[k]);
-    }
-    free(stored);
 }

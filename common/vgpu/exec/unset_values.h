@@ -26,5 +26,8 @@ void unset_uses_free(struct vg_module *m);
 /** @return how many low bytes of its operands an instruction may copy to its result; 0: it is not a
  * move of bytes (or is selp, or a move from or to a list of registers). */
 int unset_bytes_kept(const struct ir_insn *in);
-/** Marks the loads whose values may be stored unchanged. @param to  [insn_count], zeros */
-void unset_find_copies(const struct ptx_flow *flow, bool *to);
+/** @return whether the result of an instruction consists of bytes of its operands. */
+bool unset_is_copy(const struct ptx_flow *flow, const struct ir_insn *in);
+/** @return whether a branch is executed after each execution of a load of the same function. */
+bool unset_decides(struct vg_module *m, const struct ir_function *f, const struct ir_insn *load,
+                   const struct ir_insn *branch);

@@ -49,6 +49,7 @@ struct vg_block {
     const struct ir_insn *unset_copy; /**< the first load of unwritten bytes that were stored to
                                            shared memory, or NULL */
     uint8_t *copied; /**< if unset_copy: a bit for each byte of shared memory that got such bytes */
+    uint8_t *computed; /**< ... or a number computed from them; part of `copied` */
     char *shared;
     uint8_t *shared_set; /**< [words] mask of initialised bytes, and VG_COPY_PENDING */
     bool has_copies;     /**< some copies may be pending */
@@ -83,6 +84,16 @@ static inline bool vg_block_has_copied(const struct vg_block *b, uint64_t at, ui
     bool has = false;
     for (uint64_t i = at; b->unset_copy && i < at + bytes && i < b->shared_bytes; i++)
         has |= b->copied[i / 8] >> i % 8 & 1;
+    return has;
+}
+
+/** @return whether some of these bytes of shared memory got a number computed from unwritten bytes.
+ * @param bytes  a bit for each byte from @p at on */
+static inline bool vg_block_has_computed(const struct vg_block *b, uint64_t at, uint32_t bytes)
+{
+    bool has = false;
+    for (; b->unset_copy && bytes && at < b->shared_bytes; bytes >>= 1, at++)
+        has |= bytes & 1 && b->computed[at / 8] >> at % 8 & 1;
     return has;
 }
 

@@ -321,7 +321,7 @@ static void load(struct unit *u, const struct ir_insn *in)
         w = or_step(u, in, load_alone(u, in, words));
         for (uint32_t e = 0; e < in->vector; e++)
             stepped[e] = to[e] ? read_frame(u, to[e]) : NULL;
-        if (u->copies[in->index])
+        if (is_followed_load(in))
             leave_after(u, in, to, stepped);
         w.slow = LLVMGetInsertBlock(u->b);
         LLVMBuildBr(u->b, w.on);

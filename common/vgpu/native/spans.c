@@ -523,7 +523,7 @@ static void run_handlers(struct unit *u, const struct span *s, const uint64_t *o
         set_stored(u, &results->of[i], u->passed);
     bool copies = false;
     for (uint32_t i = s->first; i <= s->last; i++)
-        copies |= u->copies[i];
+        copies |= is_followed_load(&u->f->insns[i]);
     if (copies)
         leave_if_copying(u, s->last + 1);
 }

@@ -364,7 +364,7 @@ static void step(struct unit *u, const struct ir_insn *in)
         if (h->bits && !h->constant)
             set_read(u, h, read_frame(u, h));
     }
-    if (u->copies[in->index])
+    if (is_followed_load(in))
         leave_if_copying(u, in->index + 1);
 }
 
@@ -500,13 +500,11 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
     u.plans = calloc(f->insn_count + 1, sizeof *u.plans);
     u.known = calloc(f->insn_count + 1, sizeof *u.known);
     u.ways = calloc(f->insn_count + 1, sizeof *u.ways);
-    u.copies = calloc(f->insn_count + 1, sizeof *u.copies);
     for (int i = 0; i < LEAVES; i++)
         u.leave[i] = calloc(f->insn_count + 1, sizeof **u.leave);
     const bool made = u.held && u.set && u.at && u.regions && u.plans && u.known && u.ways &&
-                      u.copies && u.leave[0] && u.leave[1] && u.leave[2] && u.leave[3];
+                      u.leave[0] && u.leave[1] && u.leave[2] && u.leave[3];
     if (made) {
-        native->services->find_copies(flow, u.copies);
         u.b = LLVMCreateBuilderInContext(u.context);
         u.at_entry = LLVMCreateBuilderInContext(u.context);
         translate_all(&u, name);
@@ -517,7 +515,6 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
         free(u.leave[i]);
     for (size_t i = 0; u.known && i < f->insn_count; i++)
         known_free(u.known[i]);
-    free(u.copies);
     free(u.ways);
     free(u.known);
     free(u.plans);

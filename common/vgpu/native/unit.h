@@ -67,6 +67,13 @@ struct native {
     struct native_machine *machine; /**< machine_code.c */
 };
 
+/** @return whether the warp may hold unwritten bytes after an instruction, see unset_copies.h. */
+static inline bool is_followed_load(const struct ir_insn *in)
+{
+    return in->op == IR_LD && (in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_GLOBAL ||
+                               in->space == PTX_SPACE_GENERIC);
+}
+
 /** @return whether the target has mask registers, as AVX-512 does. */
 static inline bool native_has_masks(const struct native *native)
 {
@@ -95,7 +102,6 @@ struct unit {
     LLVMBasicBlockRef *leave[LEAVES]; /**< [insns] exits of the unit, created when needed */
     struct native_saved **plans;      /**< [insns] plans of the exits, created when needed */
     struct known **known;             /**< [insns] known values at the start of a block, or NULL */
-    bool *copies;                     /**< [insns] see unset_find_copies() */
     uint32_t *ways;                   /**< [insns] number of jumps to the block that begins there */
     struct span *span; /**< the span whose instructions are translated without checks, or NULL */
 

@@ -1,5 +1,6 @@
 // Uses of values that nothing wrote: in a loop, in a comparison that decides a branch or a maximum,
-// and as the second element of a vector.
+// as the second element of a vector, in a branch that some threads take, as an index, in one of two
+// conditions, and as a number that another thread stores.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void weigh(const float *in, int n, float *out)
@@ -35,6 +36,35 @@ __global__ void pair(const float2 *in, float *out)
     out[threadIdx.x] = p.x * p.y;
 }
 
+__global__ void last(const float *in, int n, float *out)
+{
+    const float x = __ldcg(in + threadIdx.x); // expect: uninitialised
+    if (threadIdx.x <= n)
+        out[threadIdx.x] = x * 2 + 1;
+}
+
+__global__ void look_up(const int *at, const float *table, float *out)
+{
+    const int i = at[threadIdx.x]; // expect: uninitialised
+    out[threadIdx.x] = table[i & 31];
+}
+
+__global__ void both(const float *in, int n, int *out)
+{
+    const float x = __ldcg(in + threadIdx.x); // expect: uninitialised
+    const bool some = threadIdx.x <= n && x > 2;
+    if (some)
+        atomicAdd(out, 1);
+}
+
+__global__ void pass(const float *in, float *out)
+{
+    __shared__ float scaled[64];
+    scaled[threadIdx.x] = in[threadIdx.x] * 2 + 1;
+    __syncthreads();
+    out[threadIdx.x] = scaled[63 - threadIdx.x]; // expect: uninitialised
+}
+
 int main()
 {
     std::vector<float> h(64, 1.0f);
@@ -45,5 +75,9 @@ int main()
     largest<<<1, 32>>>(in, out);
     count<<<1, 32>>>((const int *)(const float *)in, counter);
     pair<<<1, 17>>>((const float2 *)(const float *)in, out);
+    last<<<1, 64>>>(in, 32, out);
+    look_up<<<1, 33>>>((const int *)(const float *)in, in, out);
+    both<<<1, 64>>>(in, 32, counter);
+    pass<<<1, 64>>>(in, out);
     return done(cudaSuccess);
 }

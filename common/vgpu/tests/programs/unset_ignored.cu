@@ -1,8 +1,13 @@
 // Reads of elements that nothing wrote, which the program then ignores: past the end of lists that
-// are merged, behind a condition, and the fourth element of a vector.
+// are merged, behind a condition, the fourth element of a vector, in a loop that is not entered, the
+// element after the last one, and numbers computed from them that no thread adds.
 #include "vgpu/tests/check.cuh"
 
 #include <algorithm>
+
+#ifndef NAME
+#define NAME "unset_ignored"
+#endif
 
 const int THREADS = 64, N = 2 * THREADS;
 
@@ -63,6 +68,43 @@ __global__ void measure(const float4 *points, float *out)
     out[threadIdx.x] = p.x + p.y * p.z;
 }
 
+// Loads before it knows that it does not need the value.
+__global__ void repeat(const float *in, const int *times, float *out)
+{
+    const float x = __ldcg(in + threadIdx.x), root = sqrtf(x) + 1;
+    float sum = 0;
+    for (int i = 0; i < times[threadIdx.x]; i++)
+        sum += root / (i + 1);
+    out[threadIdx.x] = sum;
+}
+
+// Loads the next element while it adds the current one.
+__global__ void ahead(const float *in, int n, float *out)
+{
+    float sum = 0, next = __ldcg(in);
+    for (int i = 0; i < n; i++) {
+        const float x = next;
+        next = __ldcg(in + i + 1) * 0.5f;
+        sum += x;
+    }
+    out[threadIdx.x] = sum;
+}
+
+// Each thread scales an element, also after the last one. The first n are added.
+__global__ void scale_and_add(const float *in, int n, float *out)
+{
+    __shared__ float scaled[N];
+    scaled[threadIdx.x] = in[threadIdx.x] * 2 + 1;
+    __syncthreads();
+    float largest = 0;
+    for (int i = 0; i < N; i++) {
+        const float x = scaled[(threadIdx.x + i) % N];
+        const bool known = (threadIdx.x + i) % N < n;
+        largest = known && x > largest ? x : largest;
+    }
+    out[threadIdx.x] = largest;
+}
+
 int main()
 {
     std::vector<int> in(THREADS);
@@ -94,5 +136,24 @@ int main()
     LAUNCHED();
     for (int i = 0; i < THREADS; i++)
         ok &= d_measured.host()[i] == i + 1;
-    return verdict("unset_ignored", ok, got);
+
+    Device<float> d_some(N + 1), d_sums(N);
+    std::vector<int> times(N);
+    std::vector<float> some(THREADS, 4);
+    for (int i = 0; i < THREADS; i++)
+        times[i] = 1;
+    Device<int> d_times(times);
+    CHECK(cudaMemcpy(d_some, some.data(), THREADS * sizeof(float), cudaMemcpyHostToDevice));
+    repeat<<<1, N>>>(d_some, d_times, d_sums);
+    LAUNCHED();
+    for (int i = 0; i < N; i++)
+        ok &= d_sums.host()[i] == (i < THREADS ? 3 : 0);
+    ahead<<<1, N>>>(d_some, THREADS, d_sums);
+    LAUNCHED();
+    ok &= d_sums.host()[N - 1] == 4 + (THREADS - 1) * 2;
+    scale_and_add<<<1, N>>>(d_some, THREADS, d_sums);
+    LAUNCHED();
+    for (int i = 0; i < N; i++)
+        ok &= d_sums.host()[i] == 9;
+    return verdict(NAME, ok, got);
 }

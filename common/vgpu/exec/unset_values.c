@@ -10,7 +10,8 @@
  *        only a part of the value may be unwritten.
  *     2. A selection may leave it out: selp; in a block that is executed conditionally, a move, or a
  *        comparison whose predicate is also set elsewhere; the conjunction or disjunction of a
- *        comparison and another condition. There the search ends.
+ *        comparison and another condition. There the search ends for the result of a shuffle, which
+ *        is not followed at run time.
  *     3. The value is used if something that depends on it is stored, is an address, or is an operand
  *        of any other instruction that does more than compute; or if it decides a branch that is
  *        always executed after the load.
@@ -101,9 +102,12 @@ static bool is_set_elsewhere(const struct search *s, const struct ir_insn *in)
     return false;
 }
 
-/* @return whether an instruction that reads the value may ignore it. */
+/* @return whether an instruction that reads the result of a shuffle may ignore it. (For the value of a
+ * load, unset_copies.c finds out at run time.) */
 static bool may_ignore(struct search *s, const struct ir_insn *in)
 {
+    if (s->f->insns[s->load].op != IR_SHFL)
+        return false;
     switch (in->op) {
     case IR_SELP_32:
     case IR_SELP_64:

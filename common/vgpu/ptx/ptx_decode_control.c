@@ -30,15 +30,10 @@ void decode_BAR(struct decoder *d, struct ir_insn *in)
 /* @return whether a scope has two labels with a name. */
 static bool is_ambiguous(const struct ptx_function *f, const char *name)
 {
-    const struct ptx_label *first = NULL;
-    for (size_t i = 0; i < f->label_count; i++) {
-        const struct ptx_label *l = &f->labels[i];
-        if (strcmp(l->name, name) != 0)
-            continue;
-        if (first && first->scope == l->scope)
-            return true;
-        first = l;
-    }
+    for (const struct ptx_label *l = f->labels, *end = l + f->label_count; l < end; l++)
+        for (const struct ptx_label *k = strcmp(l->name, name) == 0 ? l + 1 : end; k < end; k++)
+            if (k->scope == l->scope && strcmp(k->name, name) == 0)
+                return true;
     return false;
 }
 

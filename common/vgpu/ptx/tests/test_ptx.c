@@ -120,6 +120,10 @@ Test(ptx_decode, a_label_that_a_scope_defines_twice_is_a_problem)
     cr_assert_eq(decode(HEAD ".visible .entry k()\n{\nbra L;\nL: bar.sync 0;\nL: ret;\n}\n"),
                  ST_BAD_FORMAT);
     cr_assert(strstr(err.where, "the label 'L' is defined twice"), "%s", err.where);
+    cr_assert_eq(decode(HEAD ".visible .entry k()\n{\nbra L;\nL: bar.sync 0;\n"
+                             "{\nbra L;\nL: bar.sync 0;\n}\nL: ret;\n}\n"),
+                 ST_BAD_FORMAT);
+    cr_assert(strstr(err.where, "the label 'L' is defined twice"), "%s", err.where);
 }
 
 Test(ptx_decode, code_of_headers_counts_for_the_line_that_inlined_it)

@@ -410,10 +410,11 @@ void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane,
 void vg_find_unset_local(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                          uint32_t bytes, const struct ir_insn *copy, const struct ir_insn *use)
 {
-    char copied[64], used[32];
+    char copied[64] = "", used[32];
+    if (copy)
+        copy_text(vg_line_of(w->block->launch->module, copy), copied);
     vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-            "a variable in local memory that was never written%s%s",
-            copy_text(vg_line_of(w->block->launch->module, copy), copied),
+            "a variable in local memory that was never written%s%s", copied,
             use_text(w, in, use, used));
 }
 

@@ -35,7 +35,7 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
                           uint32_t bytes, const struct ir_insn *use);
 void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                           uint32_t bytes, const struct ir_insn *use);
-/** @param copy  the load whose bytes were copied to local memory */
+/** @param copy  the load whose bytes were copied to local memory, or NULL */
 void vg_find_unset_local(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                          uint32_t bytes, const struct ir_insn *copy, const struct ir_insn *use);
 

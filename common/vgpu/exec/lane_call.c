@@ -1,6 +1,7 @@
 #include "vgpu/exec/lane_call.h"
 
 #include "vgpu/exec/findings.h"
+#include "vgpu/exec/unset_copies.h"
 #include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/workers.h"
 
@@ -11,8 +12,11 @@ char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
 {
     struct vg_launch *launch = w->block->launch;
     if (address - VG_LOCAL_BASE < launch->local_bytes &&
-        bytes <= launch->local_bytes - (address - VG_LOCAL_BASE))
+        bytes <= launch->local_bytes - (address - VG_LOCAL_BASE)) {
+        if (is_write && w->copies_unset)
+            unset_local_set(w, 1u << lane, address - VG_LOCAL_BASE, bytes);
         return vg_local(w, lane) + (address - VG_LOCAL_BASE);
+    }
     if (address - VG_SHARED_BASE < w->block->shared_bytes &&
         bytes <= w->block->shared_bytes - (address - VG_SHARED_BASE))
         return w->block->shared + (address - VG_SHARED_BASE);
@@ -53,8 +57,11 @@ void call_result_set(struct vg_warp *w, const struct ir_insn *in, int lane, uint
                      size_t bytes)
 {
     const uint32_t *list = w->frame->function->extra + in->extra;
+    const size_t at = list[0] ? w->frame->local_base + list[1] : 0;
+    if (list[0] && w->copies_unset)
+        unset_local_set(w, 1u << lane, at, bytes);
     if (list[0])
-        memcpy(vg_local(w, lane) + w->frame->local_base + list[1], &v, bytes);
+        memcpy(vg_local(w, lane) + at, &v, bytes);
 }
 
 /* The heap of malloc() in kernels consists of normal allocations; the mutex serialises its

@@ -16,18 +16,23 @@
 enum {
     REGISTERS = 128, /* of a warp; bytes in more registers are taken for written */
     REPORTED = 8,    /* loads of a warp */
+    FOLLOWED = 20000 /* instructions, see unset_local_start() */
 };
 
 /* The load that read a byte. */
 struct source {
-    const struct ir_insn *in, *copied; /**< copied: if it is a load from local memory, the load that
-                                            first read the byte; NULL: it is not */
+    const struct ir_insn *in, *copied; /**< copied: if is_local, the load that read the byte before
+                                            it was copied to local memory, or NULL */
     uint64_t address;
     uint8_t lane;
     bool whole;
+    bool is_local;
     bool may_be_used; /**< not only copied */
     bool computed;    /**< the register does not contain the byte, but a result of it */
 };
+
+/* A byte of local memory: set, or unset since these bytes were stored there, or from the start. */
+enum { LOCAL_SET, LOCAL_COPIED, LOCAL_COMPUTED, LOCAL_NEVER };
 
 /* Unwritten bytes in a register. */
 struct held {
@@ -40,10 +45,10 @@ struct held {
 struct vg_unset {
     struct held held[REGISTERS];
     int count;
-    /* Local memory: a bit for each byte; the lanes one after the other, `stride` bytes each. */
-    uint8_t *local, *local_computed;
+    uint8_t *local; /* LOCAL_... of each byte; the lanes one after the other, `stride` bytes each */
     size_t stride, local_room, local_count;
-    struct source local_from[2]; /* of the bytes stored last: unchanged, computed */
+    struct source local_from[LOCAL_NEVER]; /* of the bytes stored last */
+    uint32_t left;                         /* instructions to follow; 0: all */
     const struct ir_insn *reported[REPORTED];
     int reported_count;
     /* The running instruction's stores to shared and to global memory. */
@@ -67,6 +72,7 @@ void unset_forget(struct vg_warp *w)
     if (!u)
         return;
     u->count = u->reported_count = 0;
+    u->left = 0;
     if (u->local_count)
         memset(u->local, 0, VG_LANES * u->stride);
     u->local_count = 0;
@@ -167,7 +173,7 @@ bool unset_is_reported(const struct vg_warp *w, const struct ir_insn *in)
 static void find_source(struct vg_warp *w, const struct source *from, const struct ir_insn *by)
 {
     const uint32_t size = (uint32_t)from->in->bytes * from->in->vector;
-    if (from->copied)
+    if (from->is_local)
         vg_find_unset_local(w, from->in, from->lane, from->address, size, from->copied, by);
     else if (from->address < VG_GLOBAL_BASE)
         vg_find_unset_shared(w, from->in, from->lane, from->address, size, by);
@@ -203,47 +209,41 @@ static void use(struct vg_warp *w, const struct ir_insn *by, uint32_t slot, uint
 
 /* ---- local memory ---------------------------------------------------------------------------- */
 
-static bool local_has(const struct vg_unset *u, uint32_t lane, uint64_t at)
+static void local_put(struct vg_unset *u, uint32_t lane, uint64_t at, uint8_t what)
 {
-    return u->local[lane * u->stride + at / 8] >> at % 8 & 1;
-}
-
-static bool local_is_computed(const struct vg_unset *u, uint32_t lane, uint64_t at)
-{
-    return u->local_computed[lane * u->stride + at / 8] >> at % 8 & 1;
-}
-
-static void local_put(struct vg_unset *u, uint32_t lane, uint64_t at, bool unset, bool computed)
-{
-    const size_t i = lane * u->stride + at / 8;
-    const uint8_t bit = (uint8_t)(1u << at % 8);
-    u->local_count += (size_t)unset - (u->local[i] >> at % 8 & 1);
-    u->local[i] = unset ? u->local[i] | bit : u->local[i] & (uint8_t)~bit;
-    u->local_computed[i] = computed ? u->local_computed[i] | bit : u->local_computed[i] & (uint8_t)~bit;
+    uint8_t *const byte = &u->local[lane * u->stride + at];
+    u->local_count += (size_t)(what != LOCAL_SET) - (size_t)(*byte != LOCAL_SET);
+    *byte = what;
 }
 
 static void local_make(struct vg_unset *u, const struct vg_warp *w)
 {
     if (u->local_count)
         return;
-    u->stride = w->block->launch->local_stride / 8 + 1;
+    u->stride = w->block->launch->local_stride;
     if (u->local_room < VG_LANES * u->stride) {
         free(u->local);
         u->local_room = VG_LANES * u->stride;
-        u->local = malloc(2 * u->local_room);
+        u->local = malloc(u->local_room);
         if (!u->local)
             abort();
-        u->local_computed = u->local + u->local_room;
     }
-    memset(u->local, 0, VG_LANES * u->stride);
+    memset(u->local, LOCAL_SET, VG_LANES * u->stride);
 }
 
-/* @return a bit for each of at most 32 bytes of a lane's local memory that is unwritten. */
-static uint32_t local_bytes(const struct vg_unset *u, uint32_t lane, uint64_t at, uint32_t size)
+/* @return a bit for each of at most 32 bytes of a lane's local memory that is unwritten.
+ * @param what  becomes the LOCAL_... of one of them; LOCAL_COMPUTED if any is */
+static uint32_t local_bytes(const struct vg_unset *u, uint32_t lane, uint64_t at, uint32_t size,
+                            uint8_t *what)
 {
     uint32_t bytes = 0;
-    for (uint32_t i = 0; i < size && u->local_count && (at + i) / 8 < u->stride; i++)
-        bytes |= (uint32_t)local_has(u, lane, at + i) << i;
+    *what = LOCAL_SET;
+    for (uint32_t i = 0; i < size && u->local_count && at + i < u->stride; i++) {
+        const uint8_t own = u->local[lane * u->stride + at + i];
+        bytes |= (uint32_t)(own != LOCAL_SET) << i;
+        if (own != LOCAL_SET && *what != LOCAL_COMPUTED)
+            *what = own;
+    }
     return bytes;
 }
 
@@ -251,12 +251,35 @@ static void local_store(struct vg_warp *w, uint32_t lane, uint64_t at, uint32_t 
                         uint32_t size, const struct source *from)
 {
     struct vg_unset *u = w->unset;
+    const uint8_t what = from->computed ? LOCAL_COMPUTED : LOCAL_COPIED;
     if (bytes)
         local_make(u, w);
-    for (uint32_t i = 0; i < size && (bytes || u->local_count) && (at + i) / 8 < u->stride; i++)
-        local_put(u, lane, at + i, bytes >> i & 1, from->computed);
+    for (uint32_t i = 0; i < size && (bytes || u->local_count) && at + i < u->stride; i++)
+        local_put(u, lane, at + i, bytes >> i & 1 ? what : LOCAL_SET);
     if (bytes)
-        u->local_from[from->computed] = *from;
+        u->local_from[what] = *from;
+}
+
+void unset_local_start(struct vg_warp *w, size_t bytes)
+{
+    struct vg_unset *u = unset_of(w);
+    local_make(u, w);
+    for (uint32_t lane = 0; lane < VG_LANES; lane++)
+        if (w->alive >> lane & 1) {
+            memset(u->local + lane * u->stride, LOCAL_NEVER, bytes);
+            u->local_count += bytes;
+        }
+    u->left = FOLLOWED;
+    w->copies_unset = u->local_count > 0;
+}
+
+/* From now on, bytes count as written that nothing has written so far. */
+static void local_end(struct vg_unset *u)
+{
+    for (uint32_t lane = 0; lane < VG_LANES; lane++)
+        for (size_t at = 0; at < u->stride && u->local_count; at++)
+            if (u->local[lane * u->stride + at] == LOCAL_NEVER)
+                local_put(u, lane, at, LOCAL_SET);
 }
 
 void unset_local_copied(const struct vg_warp *w, uint32_t lanes, size_t to, size_t from,
@@ -267,8 +290,7 @@ void unset_local_copied(const struct vg_warp *w, uint32_t lanes, size_t to, size
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         for (size_t k = 0; k < bytes; k++) {
             const size_t i = to > from ? bytes - 1 - k : k;
-            local_put(u, lane, to + i, local_has(u, lane, from + i),
-                      local_is_computed(u, lane, from + i));
+            local_put(u, lane, to + i, u->local[lane * u->stride + from + i]);
         }
     }
 }
@@ -277,8 +299,8 @@ void unset_local_set(const struct vg_warp *w, uint32_t lanes, size_t at, size_t 
 {
     struct vg_unset *u = w->unset;
     for (uint32_t left = lanes; left && u->local_count; left &= left - 1)
-        for (size_t i = 0; i < bytes && (at + i) / 8 < u->stride; i++)
-            local_put(u, (uint32_t)__builtin_ctz(left), at + i, false, false);
+        for (size_t i = 0; i < bytes && at + i < u->stride; i++)
+            local_put(u, (uint32_t)__builtin_ctz(left), at + i, LOCAL_SET);
 }
 
 static bool is_local(const struct ir_insn *in, uint64_t address, uint64_t *at)
@@ -293,24 +315,17 @@ static bool is_local(const struct ir_insn *in, uint64_t address, uint64_t *at)
 
 /* Holds unwritten bytes that a lane loads from local memory. */
 static void load_local(struct vg_warp *w, const struct ir_insn *in, uint32_t lane, uint64_t address,
-                       uint64_t at, uint32_t bytes)
+                       uint32_t bytes, uint8_t what)
 {
-    const struct vg_unset *u = w->unset;
-    bool computed = false;
-    for (uint32_t i = 0; bytes >> i; i++)
-        computed |= bytes >> i & 1 && local_is_computed(u, lane, at + i);
-    struct source from = u->local_from[computed];
+    struct source own = {.in = in, .address = address, .lane = (uint8_t)lane, .is_local = true};
     const enum unset_use use =
         unset_value_use(w->block->launch->module, w->frame->function, in, bytes);
     if (use == UNSET_IGNORED)
         return;
-    if (use == UNSET_USED && !computed)
-        from = (struct source){.in = in,
-                               .copied = from.in,
-                               .address = address,
-                               .lane = (uint8_t)lane,
-                               .may_be_used = true};
-    hold_elements(w, in, lane, bytes, &from);
+    own.may_be_used = use == UNSET_USED;
+    own.copied = what == LOCAL_NEVER ? NULL : w->unset->local_from[what].in;
+    const bool is_own = what == LOCAL_NEVER || (what == LOCAL_COPIED && own.may_be_used);
+    hold_elements(w, in, lane, bytes, is_own ? &own : &w->unset->local_from[what]);
 }
 
 static void load(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
@@ -325,10 +340,11 @@ static void load(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
     proof_addresses(w, in, address);
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        uint8_t what;
         const uint32_t bytes =
-            is_local(in, address[lane], &at) ? local_bytes(u, lane, at, size) : 0;
+            is_local(in, address[lane], &at) ? local_bytes(u, lane, at, size, &what) : 0;
         if (bytes)
-            load_local(w, in, lane, address[lane], at, bytes);
+            load_local(w, in, lane, address[lane], bytes, what);
     }
 }
 
@@ -479,6 +495,24 @@ static void move(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, in
     }
 }
 
+/* or, xor: they move bytes where the bytes of the other operand are zeros. */
+static void merge(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
+{
+    const struct held *a = find(w->unset, w->frame, in->a), *b = find(w->unset, w->frame, in->b);
+    const bool wide = in->op == IR_OR_64 || in->op == IR_XOR_64;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const uint8_t of_a = held_bytes(a, lane), of_b = held_bytes(b, lane);
+        const uint64_t with_a = of_a ? value_of(w, in->b, lane, wide) & mask_of(of_a) : 0;
+        const uint64_t with_b = of_b ? value_of(w, in->a, lane, wide) & mask_of(of_b) : 0;
+        struct source from = of_a ? a->from[lane] : of_b ? b->from[lane] : (struct source){0};
+        if (of_a && of_b && b->from[lane].may_be_used)
+            from = b->from[lane];
+        from.computed |= with_a || with_b || of_a & of_b;
+        hold(w, in->d, lane, from.computed && !from.may_be_used ? 0 : of_a | of_b, &from);
+    }
+}
+
 static void pack(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
 {
     const uint32_t *parts = w->frame->function->extra + in->extra;
@@ -539,11 +573,6 @@ static uint8_t dependent(const struct vg_warp *w, const struct ir_insn *in, uint
 {
     const uint64_t mask = mask_of(bytes);
     switch (in->op) {
-    case IR_OR_32:
-    case IR_OR_64:
-    case IR_XOR_32:
-    case IR_XOR_64:
-        return bytes;
     case IR_CVT_S64_S8:
     case IR_CVT_S32_S8:
     case IR_CVT_S16_S8:
@@ -655,6 +684,9 @@ void unset_before(struct vg_warp *w, const struct ir_insn *in)
         choose(w, in, lanes);
     } else if (in->op == IR_AND_PRED || in->op == IR_OR_PRED) {
         connect(w, in, lanes);
+    } else if (in->op == IR_OR_32 || in->op == IR_OR_64 || in->op == IR_XOR_32 ||
+               in->op == IR_XOR_64) {
+        merge(w, in, lanes);
     } else if (in->op == IR_PACK) {
         pack(w, in, lanes);
     } else if (in->op == IR_UNPACK) {
@@ -748,4 +780,6 @@ void unset_after(struct vg_warp *w, const struct ir_insn *in, const struct ir_in
         else
             u->held[i] = u->held[--u->count];
     w->copies_unset = u->count > 0 || u->local_count > 0;
+    if (u->left && --u->left == 0)
+        local_end(u);
 }

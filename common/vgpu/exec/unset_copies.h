@@ -36,6 +36,9 @@ void unset_shuffled(struct vg_warp *w, const struct ir_insn *in, const uint32_t 
 /** Called when cp.async has copied bytes to shared memory. @param bytes  a bit for each of at most 16
  * bytes, from @p at on, that nothing wrote */
 void unset_delivered(struct vg_warp *w, const struct ir_insn *in, uint32_t at, uint32_t bytes);
+/** Called when a warp starts: nothing has written its local memory. Only the beginning of its
+ * execution is followed. */
+void unset_local_start(struct vg_warp *w, size_t bytes);
 /** Called when local memory is copied by a call, or set. */
 void unset_local_copied(const struct vg_warp *w, uint32_t lanes, size_t to, size_t from,
                         size_t bytes);

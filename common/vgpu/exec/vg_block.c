@@ -13,6 +13,7 @@
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/fragments.h"
 #include "vgpu/exec/proof.h"
+#include "vgpu/exec/unset_copies.h"
 #include "vgpu/exec/unset_registers.h"
 #include "vgpu/exec/block_recording.h"
 
@@ -205,6 +206,8 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         vg_local_clear(w, w->alive, 0, w->entry->local_top);
         unset_registers_clear(launch->kernel, w->entry);
         vg_warp_start(w, launch->kernel->function->insns);
+        if (launch->is_first && number == 0 && w->index == 0)
+            unset_local_start(w, w->entry->local_top);
     }
     proof_block_start(block);
 }

@@ -246,6 +246,8 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     if (d->workspace)
         memset(vg_memory_host(&d->memory, d->workspace), 0, 64);
     l.reads_async = shared_ranges_are_read(f);
+    l.is_first = !kernel->was_launched;
+    kernel->was_launched = true;
     unset_registers_list(kernel);
     block_work_start(&l);
     l.grid_races = grid_races_start(&l);

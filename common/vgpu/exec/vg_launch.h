@@ -40,6 +40,7 @@ struct vg_launch {
     uint32_t cluster_blocks; /**< number of blocks in a cluster */
     bool has_clusters;       /**< the launch or the kernel sets a cluster size */
     bool cluster_is_checked; /**< for races between the cluster's blocks, see distributed.h */
+    bool is_first;           /**< the kernel was not launched before */
     bool reads_async;        /**< bulk copies or wgmma read shared memory: see shared_ranges.c */
     uint32_t threads, warps;
     uint64_t blocks;

@@ -13,6 +13,7 @@ struct vg_unset_read {
 };
 
 struct vg_kernel {
+    bool was_launched;
     uint32_t racing_launches; /**< with notes, see block_races.c */
     struct vg_module *module;
     struct ir_function *function;

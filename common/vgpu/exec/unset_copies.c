@@ -45,6 +45,7 @@ struct held {
 struct vg_unset {
     struct held held[REGISTERS];
     int count;
+    uint64_t maybe; /* a bit for each slot in `held`, see maybe_held(): most instructions read none */
     uint8_t *local; /* LOCAL_... of each byte; the lanes one after the other, `stride` bytes each */
     size_t stride, local_room, local_count;
     struct source local_from[LOCAL_NEVER]; /* of the bytes stored last */
@@ -72,6 +73,7 @@ void unset_forget(struct vg_warp *w)
     if (!u)
         return;
     u->count = u->reported_count = 0;
+    u->maybe = 0;
     u->left = 0;
     if (u->local_count)
         memset(u->local, 0, VG_LANES * u->stride);
@@ -87,9 +89,15 @@ void unset_free(struct vg_unset *u)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
+/* @return the bit of a slot in vg_unset.maybe; several slots have the same. */
+static uint64_t maybe_held(uint32_t slot)
+{
+    return slot ? UINT64_C(1) << slot / (4 * VG_LANES) % 64 : 0;
+}
+
 static struct held *find(struct vg_unset *u, const struct vg_frame *frame, uint32_t slot)
 {
-    for (int i = 0; i < u->count; i++)
+    for (int i = 0; u->maybe & maybe_held(slot) && i < u->count; i++)
         if (u->held[i].slot == slot && u->held[i].frame == frame)
             return &u->held[i];
     return NULL;
@@ -101,6 +109,7 @@ static struct held *find_or_add(struct vg_unset *u, const struct vg_frame *frame
     if (h || u->count == REGISTERS)
         return h;
     h = &u->held[u->count++];
+    u->maybe |= maybe_held(slot);
     h->frame = frame;
     h->slot = slot;
     h->lanes = 0;
@@ -116,8 +125,8 @@ static uint8_t held_bytes(const struct held *h, uint32_t lane)
 static void hold(struct vg_warp *w, uint32_t slot, uint32_t lane, uint8_t bytes,
                  const struct source *from)
 {
-    struct held *h =
-        bytes && slot ? find_or_add(unset_of(w), w->frame, slot) : find(w->unset, w->frame, slot);
+    struct vg_unset *u = unset_of(w);
+    struct held *h = bytes && slot ? find_or_add(u, w->frame, slot) : find(u, w->frame, slot);
     if (!h)
         return;
     h->lanes = (h->lanes & ~(1u << lane)) | (uint32_t)(bytes != 0) << lane;
@@ -571,7 +580,6 @@ static void overwrite(struct vg_warp *w, const struct ir_insn *in, uint32_t lane
 static uint8_t dependent(const struct vg_warp *w, const struct ir_insn *in, uint32_t lane,
                          uint8_t bytes)
 {
-    const uint64_t mask = mask_of(bytes);
     switch (in->op) {
     case IR_CVT_S64_S8:
     case IR_CVT_S32_S8:
@@ -582,13 +590,15 @@ static uint8_t dependent(const struct vg_warp *w, const struct ir_insn *in, uint
         return bytes & 3 ? 0xff : 0;
     case IR_BFE_U32:
     case IR_BFE_S32:
-        return lane_bfe(mask, (uint32_t)value_of(w, in->b, lane, false),
+        return lane_bfe(mask_of(bytes), (uint32_t)value_of(w, in->b, lane, false),
                         (uint32_t)value_of(w, in->c, lane, false), 32, false)
                    ? 0xff
                    : 0;
     default:
-        if (strstr(ir_rows[in->op].id, "X2")) /* two numbers of 16 bits */
-            return (bytes & 3 ? 3 : 0) | (bytes & 0xc ? 0xc : 0);
+        if ((bytes & 3) && (bytes & 0xc))
+            return 0xff;
+        if (bytes && strstr(ir_rows[in->op].id, "X2")) /* two numbers of 16 bits */
+            return bytes & 3 ? 3 : 0xc;
         return bytes ? 0xff : 0;
     }
 }
@@ -621,13 +631,20 @@ static void compute(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
         return;
     }
     const uint32_t defined = decided(w, in);
-    for (uint32_t left = lanes; left; left &= left - 1) {
+    uint32_t some = 0;
+    for (int i = 0; i < count; i++)
+        some |= of[i]->lanes;
+    drop(w, in->d, lanes & ~some);
+    if (ptx_is_compare(in))
+        drop(w, in->e, lanes & ~some);
+    for (uint32_t left = lanes & some; left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         struct source from = {0};
         uint8_t bytes = 0;
         for (int i = 0; i < count && !(defined >> lane & 1); i++) {
             const uint8_t own = dependent(w, in, lane, usable_bytes(of[i], lane));
-            from = own && !bytes ? of[i]->from[lane] : from;
+            if (own && !bytes)
+                from = of[i]->from[lane];
             bytes |= own;
         }
         hold_result(w, in->d, lane, bytes, &from);
@@ -668,9 +685,15 @@ static void branch(struct vg_warp *w, const struct ir_insn *in)
 
 void unset_before(struct vg_warp *w, const struct ir_insn *in)
 {
+    struct vg_unset *u = w->unset;
+    const uint64_t slots = maybe_held(in->guard) | maybe_held(in->a) | maybe_held(in->b) |
+                           maybe_held(in->c) | maybe_held(in->d) | maybe_held(in->e) |
+                           maybe_held(in->f);
+    u->stores = 0;
+    if (!(slots & u->maybe) && !in->extras && !u->local_count)
+        return;
     const uint32_t lanes = proof_lanes(w, in);
     const int kept = unset_bytes_kept(in);
-    w->unset->stores = 0;
     if ((in->op == IR_LD || in->op == IR_ST) && !in->fixed_address)
         use(w, in, in->a, lanes);
     if (in->op == IR_BRA) {
@@ -774,9 +797,10 @@ void unset_after(struct vg_warp *w, const struct ir_insn *in, const struct ir_in
                 u->held[i].lanes = 0;
     if (in->op == IR_BRA && next)
         drop_dead(w, next);
+    u->maybe = 0;
     for (int i = 0; i < u->count;)
         if (u->held[i].lanes)
-            i++;
+            u->maybe |= maybe_held(u->held[i++].slot);
         else
             u->held[i] = u->held[--u->count];
     w->copies_unset = u->count > 0 || u->local_count > 0;

@@ -1,6 +1,7 @@
 // Reads of elements that nothing wrote, which the program then ignores: past the end of lists that
 // are merged, behind a condition, the fourth element of a vector, in a loop that is not entered, the
-// element after the last one, and numbers computed from them that no thread adds.
+// element after the last one, numbers computed from them that no thread adds, and the rest of an array
+// in local memory.
 #include "vgpu/tests/check.cuh"
 
 #include <algorithm>
@@ -105,6 +106,28 @@ __global__ void scale_and_add(const float *in, int n, float *out)
     out[threadIdx.x] = largest;
 }
 
+struct Entry {
+    char kind; // 3 bytes of padding follow
+    int value;
+};
+
+// Looks at the element behind the top of a stack before it knows that there is none.
+__global__ void pop_all(const int *in, int n, int *out)
+{
+    Entry stack[16], top = {};
+    int size = 0, sum = 0;
+    for (int i = 0; i < n; i++)
+        if (in[i] > 10)
+            stack[size++] = {'a', in[i]};
+    for (int i = 0; i < 16; i++) {
+        const Entry next = stack[i];
+        const bool taken = i < size && next.kind == 'a';
+        sum += taken ? next.value : 0;
+        top = i < size ? next : top;
+    }
+    out[threadIdx.x] = sum * 100 + top.value;
+}
+
 int main()
 {
     std::vector<int> in(THREADS);
@@ -155,5 +178,12 @@ int main()
     LAUNCHED();
     for (int i = 0; i < N; i++)
         ok &= d_sums.host()[i] == 9;
+    pop_all<<<1, THREADS>>>(d_in, 12, d_sorted);
+    LAUNCHED();
+    int sum = 0, top = 0;
+    for (int i = 0; i < 12; i++)
+        if (in[i] > 10)
+            sum += in[i], top = in[i];
+    ok &= d_sorted.host()[THREADS - 1] == sum * 100 + top;
     return verdict(NAME, ok, got);
 }

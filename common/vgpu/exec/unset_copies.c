@@ -29,6 +29,7 @@ struct source {
     bool is_local;
     bool may_be_used; /**< not only copied */
     bool computed;    /**< the register does not contain the byte, but a result of it */
+    bool masked;      /**< ... from which "and" has removed bits */
 };
 
 /* A byte of local memory: set, or unset since these bytes were stored there, or from the start. */
@@ -357,6 +358,13 @@ static void load(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
     }
 }
 
+/* @return whether a lane stores a word again after changing some bits. It may have set the first of
+ * several bit fields: the word counts as written then, since bits are not followed. */
+static bool sets_bits(const struct source *from, uint64_t address)
+{
+    return from->masked && from->address == address;
+}
+
 static void store(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
 {
     struct vg_unset *u = w->unset;
@@ -377,8 +385,10 @@ static void store(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
         uint32_t bytes = 0;
         for (uint32_t k = 0; k < in->vector; k++) {
             const uint32_t own = held_bytes(held[k], lane) & ((1u << in->bytes) - 1);
+            if (!own || sets_bits(&held[k]->from[lane], address[lane]))
+                continue;
             bytes |= own << k * in->bytes;
-            if (own && !from.computed)
+            if (!from.computed)
                 from = held[k]->from[lane];
         }
         if (is_local(in, address[lane], &at)) {
@@ -500,6 +510,7 @@ static void move(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, in
                     (uint8_t)((1u << kept) - 1);
         struct source from = bytes ? h->from[lane] : (struct source){0};
         from.computed |= !same;
+        from.masked |= !same && (in->op == IR_AND_32 || in->op == IR_AND_64);
         hold(w, in->d, lane, from.computed && !from.may_be_used ? 0 : bytes, &from);
     }
 }

@@ -1,7 +1,7 @@
 // Reads of elements that nothing wrote, which the program then ignores: past the end of lists that
 // are merged, behind a condition, the fourth element of a vector, in a loop that is not entered, the
-// element after the last one, numbers computed from them that no thread adds, and the rest of an array
-// in local memory.
+// element after the last one, numbers computed from them that no thread adds, the rest of an array in
+// local memory, and the other bits of a word with bit fields.
 #include "vgpu/tests/check.cuh"
 
 #include <algorithm>
@@ -128,6 +128,24 @@ __global__ void pop_all(const int *in, int n, int *out)
     out[threadIdx.x] = sum * 100 + top.value;
 }
 
+struct Fields {
+    unsigned low : 5, middle : 11, high : 16;
+};
+
+__global__ void set_fields(Fields *fields)
+{
+    Fields *f = fields + threadIdx.x, own[2];
+    f->middle = threadIdx.x, f->low = 3, f->high = threadIdx.x / 2;
+    own[threadIdx.x & 1].high = 5, own[threadIdx.x & 1].low = 4;
+    f->low += own[threadIdx.x & 1].low;
+}
+
+__global__ void add_fields(const Fields *fields, int *out)
+{
+    const Fields f = fields[threadIdx.x];
+    out[threadIdx.x] = f.low + f.middle + f.high;
+}
+
 int main()
 {
     std::vector<int> in(THREADS);
@@ -185,5 +203,12 @@ int main()
         if (in[i] > 10)
             sum += in[i], top = in[i];
     ok &= d_sorted.host()[THREADS - 1] == sum * 100 + top;
+
+    Device<Fields> d_fields(THREADS);
+    set_fields<<<1, THREADS>>>(d_fields);
+    add_fields<<<1, THREADS>>>(d_fields, d_sorted);
+    LAUNCHED();
+    for (int i = 0; i < THREADS; i++)
+        ok &= d_sorted.host()[i] == 7 + i + i / 2;
     return verdict(NAME, ok, got);
 }

@@ -59,7 +59,7 @@ struct translation {
         uint64_t launch, blocks; /* the last such launch, and its size */
         int repeated;            /* launches of this size in a row */
     } postponed;
-    uint8_t *kinds;  /* of accesses, as the worker that requested it saw them; NULL: unknown */
+    uint8_t *kinds;  /* of accesses, as the workers that requested it saw them; NULL: unknown */
     bool is_waiting; /* its translation is queued or running; guarded by the engine's mutex */
     struct translation *next_queued, *next;
 };
@@ -184,14 +184,17 @@ static bool nearly_all(uint64_t part, uint64_t whole)
     return (whole - part) * 12 <= whole;
 }
 
-/* @return the kinds of all sites; see struct vg_translator. */
-static uint8_t *kinds_of(const struct vg_module *m, struct vg_site *sites)
+/* Adds to t->kinds those of the sites that have been used in this launch; see struct vg_translator. */
+static void note_kinds(struct translation *t, struct vg_site *sites)
 {
-    uint8_t *kinds = calloc(m->ir.site_count + 1, 1);
+    const struct vg_module *m = t->module;
+    if (!t->kinds)
+        t->kinds = calloc(m->ir.site_count + 1, 1);
+    uint8_t *const kinds = t->kinds;
     for (uint32_t i = 0; kinds && i <= m->ir.site_count; i++) {
         struct vg_site *const s = &sites[i];
         if (!s->shape) {
-            kinds[i] = s->divergent ? VG_SITE_DIVERGED : VG_SITE_UNKNOWN;
+            kinds[i] = s->divergent ? VG_SITE_DIVERGED : kinds[i];
             continue;
         }
         vg_count_kinds(s);
@@ -200,7 +203,19 @@ static uint8_t *kinds_of(const struct vg_module *m, struct vg_site *sites)
                !nearly_all(s->of_kind[kinds[i] - VG_SITE_UNIFORM], s->seen))
             kinds[i]++;
     }
-    return kinds;
+}
+
+/* @return whether less than half of a function's sites have known kinds */
+static bool knows_few_kinds(const struct translation *t)
+{
+    const struct ir_function *f = t->function;
+    uint32_t all = 0, known = 0;
+    for (uint32_t i = 0; i < f->insn_count && t->kinds; i++) {
+        const uint32_t site = f->insns[i].site;
+        all += site != 0;
+        known += site && t->kinds[site] != VG_SITE_UNKNOWN;
+    }
+    return 2 * known < all;
 }
 
 static void drop_translations(struct vg_engine_state *e, struct vg_module *m)
@@ -304,6 +319,12 @@ static bool ends_before(const struct vg_engine_state *e, struct translation *t,
     return passed_ns * left < (double)t->function->insn_count * TRANSLATION_NS;
 }
 
+/* @return whether a launch has just begun, so that better code can be made later */
+static bool is_too_early(const struct translation *t)
+{
+    return !t->code_count && t->postponed.count < POSTPONEMENTS && knows_few_kinds(t);
+}
+
 /* Requests a translation of a function after many passes through its entries. If all code
  * must be native, waits for it, but not while the translator is busy with a large function. */
 static void ask(struct vg_engine_state *e, struct translation *t, const struct vg_launch *l,
@@ -312,14 +333,14 @@ static void ask(struct vg_engine_state *e, struct translation *t, const struct v
     int idle = IDLE;
     if (!atomic_compare_exchange_strong(&t->state, &idle, QUEUED))
         return;
-    if (e->engine == VG_ENGINE_AUTO && ends_before(e, t, l)) {
+    note_kinds(t, sites);
+    if (e->engine == VG_ENGINE_AUTO && (ends_before(e, t, l) || is_too_early(t))) {
         t->postponed.count++;
         atomic_store(&t->patience, patience_of(t->module, t->function) / 8);
         atomic_store(&t->state, IDLE);
         return;
     }
     pthread_mutex_lock(&e->mutex);
-    t->kinds = kinds_of(t->module, sites);
     t->is_waiting = true;
     t->next_queued = NULL;
     if (e->first)

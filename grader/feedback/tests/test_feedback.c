@@ -221,8 +221,8 @@ Test(feedback, times_of_a_few_are_not_shown, .init = begin, .fini = end)
     put_source("s4", "int k;");
     put_grade("s4", 40, "s4", "", "right", 0.05);
     text = page_of("s1", &bytes, false);
-    cr_expect(strstr(text, "In the class, 1 of 5 times is shorter") && strstr(text, "<- you"),
-              "%s", text);
+    cr_expect(strstr(text, "In the class, 1 of 5 times is shorter") && strstr(text, "<- you"), "%s",
+              text);
     free(text);
 }
 

@@ -46,7 +46,7 @@ struct held {
 struct vg_unset {
     struct held held[REGISTERS];
     int count;
-    uint64_t maybe; /* a bit for each slot in `held`, see maybe_held(): most instructions read none */
+    uint64_t maybe; /* a bit for each slot in `held`, see maybe_held() */
     uint8_t *local; /* LOCAL_... of each byte; the lanes one after the other, `stride` bytes each */
     size_t stride, local_room, local_count;
     struct source local_from[LOCAL_NEVER]; /* of the bytes stored last */
@@ -90,7 +90,8 @@ void unset_free(struct vg_unset *u)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* @return the bit of a slot in vg_unset.maybe; several slots have the same. */
+/* @return the bit of a slot in vg_unset.maybe; several slots have the same. It shows quickly that most
+ * instructions read none of them. */
 static uint64_t maybe_held(uint32_t slot)
 {
     return slot ? UINT64_C(1) << slot / (4 * VG_LANES) % 64 : 0;
@@ -158,7 +159,8 @@ static void hold_elements(struct vg_warp *w, const struct ir_insn *in, uint32_t 
 void unset_loaded(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                   uint32_t bytes, bool whole, bool may_be_used)
 {
-    const bool computed = address < VG_GLOBAL_BASE && vg_block_has_computed(w->block, address, bytes);
+    const bool computed =
+        address < VG_GLOBAL_BASE && vg_block_has_computed(w->block, address, bytes);
     unset_of(w);
     hold_elements(w, in, (uint32_t)lane, bytes,
                   &(struct source){.in = in,
@@ -687,8 +689,8 @@ static void branch(struct vg_warp *w, const struct ir_insn *in)
     uint32_t lanes = 0;
     for (uint32_t left = h ? h->lanes & w->mask : 0; left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        if (usable_bytes(h, lane) && unset_decides(w->block->launch->module, w->frame->function,
-                                                   h->from[lane].in, in))
+        if (usable_bytes(h, lane) &&
+            unset_decides(w->block->launch->module, w->frame->function, h->from[lane].in, in))
             lanes |= left & -left;
     }
     use(w, in, in->guard, lanes);
@@ -760,7 +762,8 @@ static void unmark_shared(struct vg_warp *w, uint64_t at, uint32_t bytes, const 
             const uint8_t bit = (uint8_t)(1u << at % 8);
             b->shared_set[at / 4] &= (uint8_t) ~(1u << at % 4);
             b->copied[at / 8] |= bit;
-            b->computed[at / 8] = (b->computed[at / 8] & (uint8_t)~bit) | (from->computed ? bit : 0);
+            b->computed[at / 8] =
+                (b->computed[at / 8] & (uint8_t)~bit) | (from->computed ? bit : 0);
         }
 }
 

@@ -1,10 +1,12 @@
 /** @file
- * Copies of memory that nothing wrote.
+ * Copies and uses of memory that nothing wrote.
  *
- * A structure is copied with its padding, which nothing writes. So a load of unwritten bytes is not
- * a mistake if the program only stores their value (unset_values.h). This module follows such bytes
- * through the registers and the local memory of a warp. Where they are stored, the destination
- * counts as unwritten again, and a later load of it is judged like the first.
+ * A structure is copied with its padding, which nothing writes, and a program may load a value before
+ * it knows that it does not need it. So a load of unwritten bytes is not a mistake by itself. This
+ * module follows such bytes, and what is computed from them, through the registers and the local
+ * memory of a warp. A finding is an instruction that decides or does something by them: a branch, an
+ * address, an atomic operation, a store of a computed number to global memory. Where other bytes are
+ * stored, the destination counts as unwritten again, and a later load of it is judged like the first.
  *
  * While a warp holds such bytes (vg_warp.copies_unset), the handlers that check each instruction
  * execute it.

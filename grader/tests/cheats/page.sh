@@ -64,6 +64,8 @@ The proof of a milestone's technique has gaps. They remain because closing them 
 - In m5, m6 and m10, a thread may get elements of x from one other thread through shared memory and load each several
   times. There this is right: a thread that computes all maps of a pixel is the only one to load the pixel's column. In
   m3, several threads must load an element, but the grader does not see whether all of them use it.
+- In m13, a kernel that runs beside the copies may work on useless data, if it does at least 3% of the work of all
+  kernels. Nothing in the record of a timed run shows which kernels y needs.
 
 If a student's submission tries one of these tricks, the grader only prints the message. It accuses nobody and takes no
 points beyond those of the failed checks. If you find a new trick, follow the recipe "Add a cheat" in

@@ -129,7 +129,7 @@ int one_thread_after_another(ARGUMENTS)
     }
     return failed();
 }
-/* asks its streams until their work is done; the answer "not ready" is no error */
+/* asks its streams until their work is done; the answer "not ready" is not an error */
 /* expect: pass */
 int asks_until_done(ARGUMENTS)
 {

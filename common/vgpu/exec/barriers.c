@@ -23,6 +23,14 @@ static void write_reduction(const struct vg_fragment *f, const struct vg_barrier
     }
 }
 
+/* Keeps the first barrier that these threads did not reach. */
+static void note_absent(struct vg_block *block, uint32_t threads, const struct ir_insn *barrier)
+{
+    if (threads != block->absent)
+        block->absent_at = barrier;
+    block->absent = threads;
+}
+
 static void note_left(struct vg_block *block)
 {
     struct vg_left *left = &block->worker->left;
@@ -41,8 +49,7 @@ static void wake(struct vg_block *block, int barrier)
             if (f->state != FRAGMENT_BARRIER || f->barrier != barrier)
                 continue;
             if (!b->expected) {
-                block->absent = block->launch->threads - b->arrived;
-                block->absent_at = f->pc;
+                note_absent(block, block->launch->threads - b->arrived, f->pc);
                 note_left(block);
             }
             read_only &= f->pc->read_only;

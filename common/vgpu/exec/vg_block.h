@@ -45,7 +45,7 @@ struct vg_block {
     struct vg_warp *warps;
     uint32_t warp_count, alive_threads;
     uint32_t absent; /**< threads that had ended when the block's last barrier opened, */
-    const struct ir_insn *absent_at;  /**< ... and that barrier */
+    const struct ir_insn *absent_at;  /**< ... and the first barrier that these did not reach */
     const struct ir_insn *unset_copy; /**< the first load of unwritten bytes that were stored to
                                            shared memory, or NULL */
     uint8_t *copied; /**< if unset_copy: a bit for each byte of shared memory that got such bytes */

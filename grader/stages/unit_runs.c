@@ -73,14 +73,15 @@ static void note_run(struct gr_unit_stage *st, const struct gr_run *run, const c
 }
 
 /* The order of calls and of block numbers. */
-static const struct vg_order natural = {VG_ORDER_CALLS, false};
+static const struct vg_order natural = {VG_ORDER_CALLS, VG_BLOCKS_BY_NUMBER};
 
 /* The orders change from shape to shape. Of two works in different streams, the first or the second
  * order exchanges them; the third interleaves streams that share a buffer. */
 static struct vg_order order_of(size_t number)
 {
-    static const struct vg_order orders[] = {
-        {VG_ORDER_LAST_STREAM, false}, {VG_ORDER_FIRST_STREAM, true}, {VG_ORDER_TURNS, false}};
+    static const struct vg_order orders[] = {{VG_ORDER_LAST_STREAM, VG_BLOCKS_BY_NUMBER},
+                                             {VG_ORDER_FIRST_STREAM, VG_BLOCKS_MIXED},
+                                             {VG_ORDER_TURNS, VG_BLOCKS_BY_NUMBER}};
     return orders[number % (sizeof orders / sizeof *orders)];
 }
 
@@ -309,24 +310,22 @@ enum gr_alone gr_unit_alone(struct grading *g, const struct gr_unit_stage *st)
 bool gr_unit_is_reordered(const struct grading *g, size_t number)
 {
     return g->host.device == RUNNER_ON_VIRTUAL_GPU &&
-           (g->milestone.exercise->host_tensors || order_of(number).blocks);
+           (g->milestone.exercise->host_tensors || order_of(number).blocks == VG_BLOCKS_MIXED);
 }
 
 enum gr_needs gr_unit_needs_order(struct grading *g, const struct gr_unit_stage *st)
 {
-    /* Blocks run on several cores: if one core is busy, a later block may be first. */
-    const int tries = st->accident[0] ? 1 : 4;
-    bool is_right = false;
-    if (!st->bad || strstr(st->accident, "copy in another stream"))
-        return GR_NEEDS_NOTHING;
-    for (int i = 0; i < tries && !is_right; i++)
-        is_right = is_right_again(g, &st->bad->c, natural);
-    if (!is_right)
+    /* (on several cores, a later block may be first) */
+    static const struct vg_order one_by_one = {VG_ORDER_CALLS, VG_BLOCKS_ONE_BY_ONE};
+    if (!st->bad || strstr(st->accident, "copy in another stream") ||
+        !is_right_again(g, &st->bad->c, one_by_one))
         return GR_NEEDS_NOTHING;
     const struct vg_order order = order_of((size_t)(st->bad - st->unit));
-    const struct vg_order streams = {order.streams, false}, blocks = {VG_ORDER_CALLS, order.blocks};
+    const struct vg_order streams = {order.streams, VG_BLOCKS_BY_NUMBER},
+                          blocks = {VG_ORDER_CALLS, order.blocks};
     if (g->milestone.exercise->host_tensors && !is_right_again(g, &st->bad->c, streams))
         return GR_NEEDS_STREAMS;
-    return order.blocks && !is_right_again(g, &st->bad->c, blocks) ? GR_NEEDS_BLOCKS
-                                                                   : GR_NEEDS_NOTHING;
+    return order.blocks == VG_BLOCKS_MIXED && !is_right_again(g, &st->bad->c, blocks)
+               ? GR_NEEDS_BLOCKS
+               : GR_NEEDS_NOTHING;
 }

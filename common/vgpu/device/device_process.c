@@ -199,7 +199,7 @@ static bool control_send(const struct vg_process *process, char what)
 void vg_process_order(const struct vg_process *process, struct vg_order order)
 {
     control_send(process, (char)(VP_CONTROL_STREAMS + order.streams));
-    control_send(process, (char)(VP_CONTROL_BLOCKS + order.blocks));
+    control_send(process, (char)(VP_CONTROL_BLOCKS + (int)order.blocks));
 }
 
 bool vg_process_ask(const struct vg_process *process)

@@ -99,10 +99,17 @@ enum vg_stream_order {
 };
 /** The values of --stream-order, in this order; ends with NULL. */
 extern const char *const vg_order_words[];
+/** Orders of blocks. */
+enum vg_block_order {
+    VG_BLOCKS_BY_NUMBER,  /**< on all cores: neighbours run at the same time */
+    VG_BLOCKS_MIXED,      /**< in another order than that of their numbers, one after the other */
+    VG_BLOCKS_ONE_BY_ONE, /**< by number, one after the other */
+    VG_BLOCK_ORDERS
+};
 /** An order of the work. */
 struct vg_order {
     enum vg_stream_order streams;
-    bool blocks; /**< blocks run in another order than that of their numbers, one after the other */
+    enum vg_block_order blocks;
 };
 /** Sets the order from now on. */
 void vg_process_order(const struct vg_process *process, struct vg_order order);

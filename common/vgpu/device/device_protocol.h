@@ -217,7 +217,7 @@ struct vp_kernel_info {
 
 /** The owner's request on the control channel, a socket that no client has: one byte, answered by a
  * struct vp_control_reply and a descriptor. The orders (VP_CONTROL_STREAMS + enum vg_stream_order,
- * VP_CONTROL_BLOCKS + 0 or 1) are not answered. */
+ * VP_CONTROL_BLOCKS + enum vg_block_order) are not answered. */
 #define VP_CONTROL_TAKE    'T'
 #define VP_CONTROL_STREAMS '0'
 #define VP_CONTROL_BLOCKS  'a'

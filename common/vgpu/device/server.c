@@ -128,8 +128,9 @@ static bool control_step(struct server *server)
         server->shared->order = (enum vg_stream_order)(what - VP_CONTROL_STREAMS);
         return true;
     }
-    if (got == 1 && (what == VP_CONTROL_BLOCKS || what == VP_CONTROL_BLOCKS + 1)) {
-        set_seed(server, (uint64_t)(what - VP_CONTROL_BLOCKS));
+    if (got == 1 && what >= VP_CONTROL_BLOCKS && what < VP_CONTROL_BLOCKS + VG_BLOCK_ORDERS) {
+        static const uint64_t seeds[VG_BLOCK_ORDERS] = {0, 1, VG_SEED_ONE_BY_ONE};
+        set_seed(server, seeds[what - VP_CONTROL_BLOCKS]);
         return true;
     }
     if (got != 1 || what != VP_CONTROL_TAKE)

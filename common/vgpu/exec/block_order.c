@@ -6,7 +6,7 @@
 void vg_block_order(struct vg_launch *l)
 {
     l->order_step = 1;
-    if (!l->device->seed)
+    if (!l->device->seed || l->device->seed == VG_SEED_ONE_BY_ONE)
         return;
     l->seed = vg_scramble(l->device->seed ^ vg_scramble(l->number));
     const uint64_t clusters = l->blocks / l->cluster_blocks;

@@ -336,7 +336,7 @@ static void start_workers(struct vg_device *d)
 
 void vg_workers_run(struct vg_device *d, struct vg_launch *l)
 {
-    const bool alone = l->blocks == l->cluster_blocks || l->seed || d->one_core;
+    const bool alone = l->blocks == l->cluster_blocks || d->seed || d->one_core;
     d->one_core = false;
     if (!alone && d->worker_count > 1)
         start_workers(d);

@@ -36,7 +36,7 @@ static unsigned char copied(int fd, enum vg_stream_order order, bool waits)
     const uint64_t first = make(fd, VP_STREAM_CREATE, 1), second = make(fd, VP_STREAM_CREATE, 1);
     const uint64_t event = make(fd, VP_EVENT_CREATE, 0);
     in_stream(fd, VP_FILL, 0, from, 1, BYTES, 1, BYTES);
-    vg_process_order(&device, (struct vg_order){order, false});
+    vg_process_order(&device, (struct vg_order){order, VG_BLOCKS_BY_NUMBER});
     is_alive(); /* the device has read the order */
     in_stream(fd, VP_FILL, first, from, 7, BYTES, 1, BYTES);
     in_stream(fd, VP_EVENT_RECORD, first, event);
@@ -44,7 +44,7 @@ static unsigned char copied(int fd, enum vg_stream_order order, bool waits)
         in_stream(fd, VP_STREAM_WAIT, second, event);
     in_stream(fd, VP_COPY_DEVICE, second, to, from, BYTES, 1, BYTES, BYTES, VP_ASYNC);
     in_stream(fd, VP_COPY_OUT, 0, to, BYTES, 1, BYTES, 0, 1);
-    vg_process_order(&device, (struct vg_order){VG_ORDER_CALLS, false});
+    vg_process_order(&device, (struct vg_order){VG_ORDER_CALLS, VG_BLOCKS_BY_NUMBER});
     is_alive();
     return window[0];
 }
@@ -66,7 +66,7 @@ Test(streams, kept_work_runs_without_a_further_call)
     struct vp_request q = {.op = VP_ALLOC_SHARED, .a = {BYTES, 1}, .api = "cudaMallocManaged"};
     cr_assert_eq(ask_fd(fd, &q, NULL, &reply, &memory), VP_OK);
     const uint64_t managed = reply.r[0], stream = make(fd, VP_STREAM_CREATE, 1);
-    vg_process_order(&device, (struct vg_order){VG_ORDER_LAST_STREAM, false});
+    vg_process_order(&device, (struct vg_order){VG_ORDER_LAST_STREAM, VG_BLOCKS_BY_NUMBER});
     is_alive();
     in_stream(fd, VP_FILL, stream, managed, 7, BYTES, 1, BYTES);
     unsigned char byte = 0;

@@ -578,8 +578,8 @@ static bool launch_tiles(const struct conv_shape *shape, int runs, const float *
     lay.inverse = (unsigned)((0x100000000ull + runs - 1) / runs);
     lay.all_runs = (int)tiles * runs;
     lay.items = (int)items;
-    const int rest = shape->W - COLUMNS; /* in an item of one tile */
-    lay.tail = TILES == 1 && rest < form::TAIL ? rest : TILES * form::TAIL;
+    const int rest = shape->W - COLUMNS; /* in an item of one tile; may be 0 or less */
+    lay.tail = TILES == 1 && rest < form::TAIL ? (rest > 1 ? rest : 1) : TILES * form::TAIL;
     const size_t bytes = shared_bytes(shape, &lay, form::PITCH);
     if (cudaFuncSetAttribute(conv_winograd<K, TILES>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              (int)bytes))

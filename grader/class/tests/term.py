@@ -199,7 +199,7 @@ def outputs(folder):
             path = os.path.join(base, name)
             if name.endswith(('.csv', '.tsv', '.json', '.xml', '.md', '.txt')) and name not in ('log.txt', 'exported.csv'):
                 text = open(path, errors='replace').read()
-                text = re.sub(r'(?s)### Op Time.*?(?=###|$)', '', text)
+                text = re.sub(r'(?sm)^### Op Time.*?(?=^#+ |\Z)', '', text)  # (bars of its histogram are ### too)
                 measured = '(?m)^.*(execution_time|leaderboard|Op Time|_time"|time="|"value"|"scoreboard"|"version"|datetime).*$'
                 yield os.path.relpath(path, folder), times.sub('TIME', re.sub(measured, '', text)).replace(folder, '')
 

@@ -133,10 +133,11 @@ struct vg_launch_report {
 /** Opens a virtual GPU. @param cores  worker threads; 0: one per core that the process may use. */
 enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *profile, int cores,
                             struct st_error *err);
+/** A seed for vg_device_seed(): blocks run in the order of their numbers, one after the other. */
+#define VG_SEED_ONE_BY_ONE UINT64_MAX
 /** From now on blocks and warps run in an order that the seed determines, one block after the
  * other, which exposes programs that depend on the order. 0: in the order of their numbers, on all
  * cores. */
-#define VG_SEED_ONE_BY_ONE UINT64_MAX /**< in the order of their numbers, one after the other */
 void vg_device_seed(struct vg_device *device, uint64_t seed);
 /** The engine: the interpreter; native code, translated before its first run (if a translator
  * exists); or AUTO, the interpreter, with native code for parts that run often, translated while

@@ -16,7 +16,7 @@
 
 /* A pass through an entry counts as the number of instructions in its basic block. */
 enum {
-    PATIENCE_FIRST = 4000000, /* passes before a small function is translated: about 0.1 s */
+    PATIENCE_FIRST = 4000000, /* passes before a small function is translated: about 0.05 s */
     PATIENCE_PART = 40000, /* the same for each instruction of a large one: most of LLVM's time */
     PATIENCE_AGAIN = 16000000, /* for entries that were too rare for the last translation */
     POSTPONEMENTS = 20,        /* of a function's first translation, unless few launches follow */

@@ -33,6 +33,7 @@ import term_downloads  # noqa: E402
 GRADER = f'{BUILD}/grader'
 RECORDS = ['gradescope', 'autolab', 'classroom50', 'check50', 'prairielearn', 'junit']
 KILL = -signal.SIGKILL
+MOST_MEMORY = 64  # MiB of a command, without the graders that it starts
 RUNNER = {'CLASSROOM': 'c1', 'ASSIGNMENT': 'm1', 'ASSIGNMENT_TYPE': 'individual', 'OWNER': 'uni', 'SUBMISSION_TAG': 'submit/1',
           'COMMIT_URL': 'https://github.com/uni/a/commit/1', 'RELEASE_URL': 'https://github.com/uni/a/releases/1',
           'REVIEW_URL': 'https://github.com/uni/a/pull/1', 'COMMITTED_AT': '2026-10-10T10:00:00Z'}  # Classroom 50's
@@ -115,28 +116,41 @@ def graders_of(folder):
             yield int(pid)
 
 
+def memory_of(pid):
+    """@return the largest memory in MiB that a process has held, 0 after its end."""
+    try:
+        return int(re.search(r'VmHWM:\s*(\d+) kB', open(f'/proc/{pid}/status').read()).group(1)) / 1024
+    except (OSError, AttributeError):
+        return 0
+
+
 def run(step, log, kill_after=None):
-    """Runs a step. @return its exit status; KILL if it was killed after this many seconds"""
+    """Runs a step. @return its exit status (KILL if it was killed after this many seconds), and its memory in MiB"""
     _, command, _ = step
     if callable(command):
         command()
-        return 0
+        return 0, 0
     process = subprocess.Popen([GRADER, *command], stdout=log, stderr=log, env={**os.environ, **RUNNER})
-    try:
-        return process.wait(kill_after)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return process.wait()
+    begin, memory = time.time(), 0
+    while process.poll() is None:
+        memory = max(memory, memory_of(process.pid))
+        left = .2 if kill_after is None else begin + kill_after - time.time()
+        try:
+            process.wait(min(.2, max(left, 0)))
+        except subprocess.TimeoutExpired:
+            if left <= 0:
+                process.kill()
+    return process.wait(), memory
 
 
 def play(term, folder, seed, sandbox, kills=()):
-    """Runs the term in a folder. @param kills  (step, share of its seconds) @return the seconds of each step, and the
-        number of kills that hit a running command"""
+    """Runs the term in a folder. @param kills  (step, seconds) @return the seconds of each step, the number of kills
+        that hit a running command, and the largest memory in MiB of a command"""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     os.chdir(folder)
     term.write()
-    seconds, killed = [], 0
+    seconds, killed, memory = [], 0, {}
     with open('log.txt', 'w') as log:
         for i, step in enumerate(steps(term, seed, sandbox)):
             status = KILL
@@ -144,7 +158,7 @@ def play(term, folder, seed, sandbox, kills=()):
                 if status != KILL:
                     break  # it ended before it was to be killed
                 begin = time.time()
-                status = run(step, log, after)
+                status, memory[step[0]] = run(step, log, after)
                 if status == KILL:
                     killed += 1
                     left_until = time.time() + 2
@@ -154,7 +168,7 @@ def play(term, folder, seed, sandbox, kills=()):
             seconds.append(time.time() - begin)
             log.flush()
             claim(f'{step[0]} ends well', status in step[2], f'status {status}: {step[1]}\n' + ''.join(open('log.txt').readlines()[-15:]))
-    return seconds, killed
+    return seconds, killed, max((mib, name) for name, mib in memory.items())
 
 
 def plan_kills(n, seconds, rng):
@@ -284,10 +298,11 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     term = term_downloads.Term(n, f'{work}/submissions')
     begin = time.time()
-    seconds, _ = play(term, f'{work}/calm', str(seed), sandbox)
-    print(f'undisturbed: {time.time() - begin:.0f} s', flush=True)
+    seconds, _, (memory, command) = play(term, f'{work}/calm', str(seed), sandbox)
+    print(f'undisturbed: {time.time() - begin:.0f} s; largest memory of a command: {memory:.0f} MiB, {command}', flush=True)
+    claim(f'memory does not grow with the class: at most {MOST_MEMORY} MiB', memory <= MOST_MEMORY, f'{memory:.0f} MiB: {command}')
     moments = plan_kills(kills, seconds, random.Random(seed))
-    _, killed = play(term, f'{work}/killed', str(seed), sandbox, moments)
+    _, killed, _ = play(term, f'{work}/killed', str(seed), sandbox, moments)
     statuses, faults = grades_are_fair(f'{work}/killed', term)
     exports_are_valid(f'{work}/killed', term)
     rows, files = compare(f'{work}/calm', f'{work}/killed', term.regraded)

@@ -28,9 +28,21 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '../../..'))
 FIRST_SEED = {'choose': 0, 'report': 100000}
 
 
+def name_of(part):
+    """@return what a part of a file defines, None for a directive of C++. A macro that defines something is called with
+    its name first; an enumeration has the name of its first constant."""
+    part = re.sub(r'__(launch_bounds|cluster_dims)__\s*\([^)]*\)', '', part)
+    part = re.sub(r'^\s*(enum\b[^{]*\{|[A-Z_]+\(|template\s*<[^{;]*?>\s*(?=\w))', '', part)
+    if re.match(r'\s*(using|namespace)\b', part):
+        return None
+    name = re.match(r'[\w\s]*\bstruct\s*\{.*\}\s*(\w+)', part, re.S) or \
+        re.search(r'(\w+)\s*(?:\[[^\]]*\]\s*)*[(=;{},]', part)
+    return name and name.group(1)
+
+
 def chunks(text):
     """The parts of a file outside of all braces: (name or None for a directive, text)."""
-    part, deep = '', 0
+    part = ''
     for line in text.split('\n'):
         if not part and (line.lstrip().startswith('#') or not line.strip()):
             yield None, line
@@ -39,9 +51,9 @@ def chunks(text):
         if part.count('\\\n') and line.endswith('\\'):
             continue
         bare = re.sub(r'/\*.*?\*/|//[^\n]*', '', part, flags=re.S)
-        if bare.count('/*') == 0 and bare.strip() and bare.count('{') == bare.count('}') and bare.rstrip()[-1] in ';}':
-            name = re.search(r'(\w+)\s*(?:\[[^\]]*\]\s*)*(?:\(|=|;|\{)', re.sub(r'__launch_bounds__\s*\([^)]*\)', '', bare))
-            yield name and name.group(1), part
+        is_whole = all(bare.count(a) == bare.count(b) for a, b in ('{}', '()', ('/*', '*/')))
+        if is_whole and bare.strip() and (bare.rstrip()[-1] in ';}' or re.match(r'\s*[A-Z_]+\(', bare)):
+            yield name_of(bare), part
             part = ''
         elif not bare.strip():
             yield None, part
@@ -109,10 +121,8 @@ def build(out, milestone, name, source):
     with open(path, 'w') as file:
         file.write(source)
     common = [f'-I{ROOT}/common', f'-I{ROOT}/grader/tests/techniques', path]
-    arch = '-arch=compute_80' if name.startswith('m') or int(milestone[1:]) > 10 else '-arch=compute_75'  # submissions
-                                                                                                          # of technique
-                                                                                                          # sets use
-                                                                                                          # tensor cores
+    # submissions of the technique sets use tensor cores, clusters and asynchronous copies
+    arch = f'-arch=compute_{90 if name[0] in "gm" else 80 if int(milestone[1:]) > 10 else 75}'
     command = (['nvcc', '-std=c++17', '-lineinfo', arch, '-O3', '-w', '-ptx', '-o', path[:-2] + 'ptx'] if is_cuda
                else ['gcc', '-std=c11', '-fsyntax-only', '-w']) + common
     result = subprocess.run(command, capture_output=True, text=True)

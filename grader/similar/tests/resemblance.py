@@ -6,9 +6,9 @@
 Independent solutions are the programs of N students who choose among the textbooks' design decisions (independent.py;
 the halves have different students). The reported half also has the textbook solutions, the references and the right
 submissions of the technique sets. Few authors wrote those: pairs that share a function are left out, all others count.
-The target is 95% of the copies, in CUDA and in C, and at most one pair of 5000 in CUDA. In C, two students who make the
-same choices write the same program except for names; such pairs are counted separately. disguise.py disguises the
-copies. Each milestone is a separate class.
+The target is 95% of the copies, in CUDA and in C, and at most one pair of 5000 in CUDA. Two students who make the same
+choices write the same program except for names, or the same computation; nothing tells such pairs from disguised
+copies, so they are also counted separately. disguise.py disguises the copies. Each milestone is a separate class.
 """
 import argparse
 import collections
@@ -103,7 +103,8 @@ def written(half, students):
     if half == 'report':
         for file in sorted(os.listdir(f'{ROOT}/grader/tests/textbook')):
             if file.endswith('.cu'):
-                yield milestone_of(file), f'textbook-{file[:-3]}', open(f'{ROOT}/grader/tests/textbook/{file}').read(), set()
+                source = open(f'{ROOT}/grader/tests/textbook/{file}').read()
+                yield milestone_of(file), f'textbook-{file[:-3]}', source, {part for name, part in chunks(source) if name}
         for folder in sorted(os.listdir(f'{ROOT}/reference')):
             source = f'{ROOT}/reference/{folder}/conv.c' + ('' if folder.startswith('m1-') else 'u')
             if os.path.exists(source):
@@ -158,7 +159,7 @@ def main():
         good = list(pool.map(lambda w: build(a.out, *w[:3]), works))
         works = [w for w, ok in zip(works, good) if ok]
         rng, copies = random.Random(a.half), {}
-        originals = [w for w in works if not w[3] and not w[1].startswith(('reference', 'm'))]
+        originals = [w for w in works if w[1].startswith(('student', 'textbook'))]
         originals = [w for w in originals if w[0] != 'm1'] + [w for w in originals if w[0] == 'm1']
         cuda = [w for w in originals if w[0] != 'm1']
         chosen = rng.sample(cuda, min(a.copies, len(cuda))) + rng.sample(
@@ -199,7 +200,8 @@ def main():
         print(f'{name}: {sum(c in found for c in n)} of {len(n)} disguised copies found; of {len(independents)} independent '
               f'solutions {sum((x[0] == "m1") == is_c for x in accused)} accused, in '
               f'{sum((f[0] == "m1") == is_c for f in false)} pairs, of which '
-              f'{sum((f[0] == "m1") == is_c and "names" in f[3] for f in false)} are the same but for names')
+              f'{sum((f[0] == "m1") == is_c and ("names" in f[3] or f[4] == 1) for f in false)} are the same but for names or '
+              f'compute the same')
     print(f'{compared} pairs of independent solutions (another {left_out} share a function and do not count); largest class '
           f'compared in {seconds:.1f} s')
     wrong = sum(f[0] != 'm1' for f in false)

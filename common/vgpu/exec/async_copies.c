@@ -5,6 +5,7 @@
 #include "vgpu/exec/async_copies.h"
 
 #include "vgpu/exec/findings.h"
+#include "vgpu/exec/unset_copies.h"
 #include "vgpu/exec/vg_warp.h"
 #include "vgpu/ptx/ptx_arena.h"
 

@@ -1,7 +1,7 @@
 #include "vgpu/exec/lane_call.h"
 
 #include "vgpu/exec/findings.h"
-#include "vgpu/exec/unset_copies.h"
+#include "vgpu/exec/unset_local.h"
 #include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/workers.h"
 

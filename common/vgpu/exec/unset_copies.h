@@ -7,6 +7,8 @@
  * memory of a warp. A finding is an instruction that decides or does something by them: a branch, an
  * address, an atomic operation, a store of a computed number to global memory. Where other bytes are
  * stored, the destination counts as unwritten again, and a later load of it is judged like the first.
+ * unset_held.c keeps the bytes, unset_moves.c follows them from register to register, unset_local.c
+ * through local memory; unset_copies.c decides what is a use.
  *
  * While a warp holds such bytes (vg_warp.copies_unset), the handlers that check each instruction
  * execute it.
@@ -38,13 +40,6 @@ void unset_shuffled(struct vg_warp *w, const struct ir_insn *in, const uint32_t 
 /** Called when cp.async has copied bytes to shared memory. @param bytes  a bit for each of at most 16
  * bytes, from @p at on, that nothing wrote */
 void unset_delivered(struct vg_warp *w, const struct ir_insn *in, uint32_t at, uint32_t bytes);
-/** Called when a warp starts: nothing has written its local memory. Only the beginning of its
- * execution is followed. */
-void unset_local_start(struct vg_warp *w, size_t bytes);
-/** Called when local memory is copied by a call, or set. */
-void unset_local_copied(const struct vg_warp *w, uint32_t lanes, size_t to, size_t from,
-                        size_t bytes);
-void unset_local_set(const struct vg_warp *w, uint32_t lanes, size_t at, size_t bytes);
 /** Forgets all bytes, before a warp starts. */
 void unset_forget(struct vg_warp *w);
 void unset_free(struct vg_unset *u);

@@ -14,7 +14,7 @@
 
 #include "vgpu/exec/frames.h"
 #include "vgpu/exec/proof_state.h"
-#include "vgpu/exec/unset_copies.h"
+#include "vgpu/exec/unset_local.h"
 #include "vgpu/exec/vg_block.h"
 #include "vgpu/exec/vg_launch.h"
 

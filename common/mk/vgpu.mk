@@ -128,6 +128,7 @@ $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu $(VGPU_TEST_HEADERS)
 $(filter %_debug,$(VGPU_TEST_PROGRAMS)): $(BUILD)/vgpu/tests/%_debug: common/vgpu/tests/%.cu
 
 # Most programs are compiled in groups: those without flags in ten, the others in a group for all with the same flags.
+# The letters of a program's name choose its group, so that a new program changes no other group.
 # Compiled alone are programs that other tests use or that need a newer toolkit, and those whose processes, kernels,
 # macros or headers do not permit a group.
 vgpu_flags_cluster  := -std=c++17 -arch=compute_90
@@ -141,7 +142,8 @@ VGPU_ALONE   := $(foreach name,vector_add dynamic_shared never_freed race_read_a
                     barrier_transactions,%/$(name).cu)
 VGPU_GROUPED := $(if $(filter print-%,$(MAKECMDGOALS)),,$(filter-out $(VGPU_ALONE),$(shell \
     grep -L -e '^// nvcc:' -e '^\#include <.*[.]h>' -e spawn.cuh -e driver.cuh -e argv -e 'extern "C"' -e '^namespace' \
-        $(vgpu_group_sources) | awk '{ print NR % 10 ":" $$0 }'; \
+        $(vgpu_group_sources) | awk '{ n = 0; for (i = 1; i <= length; i++) \
+            n += index("abcdefghijklmnopqrstuvwxyz_", substr($$0, i, 1)); print n % 10 ":" $$0 }'; \
     $(foreach g,$(VGPU_FLAG_GROUPS),grep -lx '// nvcc: $(vgpu_flags_$(g))' $(vgpu_group_sources) | sed 's/^/$(g):/';))))
 
 # $(1) the name of a group, $(2) its sources

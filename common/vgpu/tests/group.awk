@@ -3,6 +3,7 @@
 #   awk -f group.awk SOURCE.cu ... > group.cu
 #
 # Each program is in a namespace of its own, after all headers. The group executes the program by whose name it is called.
+# common/mk/vgpu.mk chooses the programs of a group.
 BEGIN {
     for (i = 1; i < ARGC; i++)
         while ((getline line < ARGV[i]) > 0)

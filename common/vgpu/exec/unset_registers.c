@@ -8,9 +8,11 @@
  *     2. an arithmetic instruction has read such a register unwritten if no executed write of the
  *        register can precede the instruction's first execution: no write on a path from the
  *        kernel's beginning that avoids the read leads to the read
+ *     3. so has one if all executed writes of the register are arithmetic that reads it, too: the
+ *        first of them in a thread added to nothing
  *
- * So if some executed path to the read writes the register, it is never reported, even if another
- * path does not write it. */
+ * Otherwise, if some executed path to the read writes the register, it is never reported, even if
+ * another path does not write it. */
 #include "vgpu/exec/unset_registers.h"
 
 #include "vgpu/exec/findings.h"
@@ -104,6 +106,16 @@ static bool may_be_set(struct search *s, uint32_t read, uint32_t slot)
     return may;
 }
 
+/* @return whether all executed writes of a register add to it, or multiply it. */
+static bool is_only_changed(const struct search *s, uint32_t slot)
+{
+    for (uint32_t i = 0; i < s->f->insn_count; i++)
+        if (touches(s, i, slot, true) && threads_of(s->launch, &s->f->insns[i]) &&
+            !(is_number_arithmetic(&s->f->insns[i]) && touches(s, i, slot, false)))
+            return false;
+    return true;
+}
+
 /* @return whether a function calls others: the registers that they write are unknown. */
 static bool calls(const struct ir_function *f)
 {
@@ -193,7 +205,8 @@ void unset_registers_find(struct vg_launch *l)
         const struct vg_unset_read *read = &kernel->unset_reads[i];
         const struct ir_insn *in = &f->insns[read->insn];
         const uint64_t threads = read->slot == reported ? 0 : threads_of(l, in);
-        if (!threads || may_be_set(&s, read->insn, read->slot))
+        if (!threads ||
+            (may_be_set(&s, read->insn, read->slot) && !is_only_changed(&s, read->slot)))
             continue;
         vg_find_unset_register(l, in, threads);
         reported = read->slot;

@@ -1,15 +1,11 @@
 #include "grader/session/call_clues.h"
 
-#include "base/files.h"
-#include "base/shown_path.h"
 #include "grader/compare/element.h"
-#include "grader/session/loop_names.h"
+#include "grader/session/source_clues.h"
 #include "nn/oracle.h"
 #include "vgpu/probe/names.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- bytes and elements ---------------------------------------------------------------------- */
@@ -56,7 +52,7 @@ bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape
     const char *kernel = strstr(finding, ", kernel "), *place = strstr(finding, ", block ");
     unsigned block[3];
     to[0] = '\0';
-    if (!kernel || !place || !strstr(finding, "past the end") ||
+    if (!kernel || !place || !strstr(finding, "past the end") || !strstr(finding, "as large as ") ||
         sscanf(place, ", block %u,%u,%u", &block[0], &block[1], &block[2]) != 3)
         return false;
     kernel += strlen(", kernel ");
@@ -64,7 +60,7 @@ bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape
     const unsigned images = (unsigned)shape->B, maps = (unsigned)shape->M;
     for (int axis = 0; row && axis < 3 && !to[0]; axis++)
         for (int other = 0; other < 3 && !to[0]; other++)
-            if (other != axis && images != maps && row->grid[other] == images &&
+            if (other != axis && images > 1 && images != maps && row->grid[other] == images &&
                 row->grid[axis] == maps && block[axis] >= images)
                 snprintf(
                     to, room,
@@ -117,171 +113,65 @@ bool gr_clue_swapped(const struct gr_device_record *record, const struct conv_sh
     return to[0] != '\0';
 }
 
-/* @return the number of the first row (or column) from which on all outputs, and only these, were
- * never written; 0 if there is none. */
-static int written_until(const struct conv_shape *shape, const float *y, bool of_rows)
+/* The parts of an output map, or of an image, that blocks along an axis of the grid may store. */
+struct part {
+    const char *name;
+    int axis;           /* of the grid; -1: any */
+    size_t size, below; /* how many there are, and the outputs in each */
+};
+
+/* @return the number of the first part from which on all outputs, and only these, were never written;
+ * 0 if there is none. */
+static unsigned written_until(const struct conv_shape *shape, const float *y,
+                              const struct part *part)
 {
-    const size_t rows = (size_t)(shape->H - shape->K + 1),
-                 columns = (size_t)(shape->W - shape->K + 1);
-    size_t until = of_rows ? rows : columns;
-    for (size_t i = 0; i < nn_conv_y_elems(shape); i++) {
-        const size_t at = of_rows ? i / columns % rows : i % columns;
-        if (gr_is_unwritten(y[i]) && at < until)
-            until = at;
-    }
+    size_t until = part->size;
     for (size_t i = 0; i < nn_conv_y_elems(shape); i++)
-        if (gr_is_unwritten(y[i]) != ((of_rows ? i / columns % rows : i % columns) >= until))
+        if (gr_is_unwritten(y[i]) && i / part->below % part->size < until)
+            until = i / part->below % part->size;
+    for (size_t i = 0; i < nn_conv_y_elems(shape); i++)
+        if (gr_is_unwritten(y[i]) != (i / part->below % part->size >= until))
             return 0;
-    return (int)until;
+    return (unsigned)until;
+}
+
+static void find_short(const struct gr_device_row *row, const struct part *part, unsigned until,
+                       char *to, size_t room)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        const unsigned blocks = row->grid[axis], threads = row->block[axis];
+        if ((part->axis >= 0 && axis != part->axis) || threads < 2 || until % (blocks * threads))
+            continue;
+        const unsigned each = until / blocks;
+        snprintf(
+            to, room,
+            "the grid of %.40s has %u block%s along %c, and a block stores %u %s: %zu %s need %u blocks",
+            row->name, blocks, blocks > 1 ? "s" : "", 'x' + axis, each, part->name, part->size,
+            part->name, blocks_for((int)part->size, each));
+        return;
+    }
 }
 
 bool gr_clue_short(const struct gr_device_record *record, const struct conv_shape *shape,
                    const float *y, char *to, size_t room)
 {
+    const size_t rows = (size_t)(shape->H - shape->K + 1),
+                 columns = (size_t)(shape->W - shape->K + 1);
+    const struct part parts[] = {{"columns", 0, columns, 1},
+                                 {"rows", 1, rows, columns},
+                                 {"maps", -1, (size_t)shape->M, rows * columns},
+                                 {"outputs of a map", -1, rows * columns, 1}};
     to[0] = '\0';
-    for (int axis = 0; axis < 2 && !to[0]; axis++) {
-        const int all = axis ? shape->H - shape->K + 1 : shape->W - shape->K + 1;
-        const char *const of = axis ? "rows" : "columns";
-        const unsigned until = (unsigned)written_until(shape, y, axis);
-        for (size_t i = 0; until && until < (unsigned)all && i < record->rows && !to[0]; i++) {
-            const struct gr_device_row *row = &record->row[i];
-            const unsigned blocks = row->grid[axis], threads = row->block[axis];
-            if (strcmp(row->kind, "kernel") != 0 || threads < 2 || until % (blocks * threads))
-                continue;
-            const unsigned each = until / blocks;
-            snprintf(
-                to, room,
-                "the grid of %.40s has %u block%s along %c, and a block stores %u %s: %d %s need %u blocks",
-                row->name, blocks, blocks > 1 ? "s" : "", 'x' + axis, each, of, all, of,
-                blocks_for(all, each));
-        }
+    for (size_t k = 0; k < sizeof parts / sizeof *parts && !to[0]; k++) {
+        const unsigned until = written_until(shape, y, &parts[k]);
+        for (size_t i = 0; until && until < parts[k].size && i < record->rows && !to[0]; i++)
+            if (strcmp(record->row[i].kind, "kernel") == 0)
+                find_short(&record->row[i], &parts[k], until, to, room);
     }
-    return to[0] != '\0';
-}
-
-/* ---- cases of a switch ----------------------------------------------------------------------- */
-
-static bool in_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* @return the next occurrence of the word as a whole word, or NULL. */
-static const char *word_in(const char *text, const char *end, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *c = text; (c = strstr(c, word)) != NULL && c < end; c += n)
-        if ((c == text || !in_word(c[-1])) && !in_word(c[n]))
-            return c;
-    return NULL;
-}
-
-/* @return the end of a case's code: the next case, or the end of the switch or of its macro. */
-static const char *behind_case(const char *c, bool *is_last)
-{
-    int depth = 0;
-    for (; *c; c++) {
-        *is_last = *c == '}' && depth == 0;
-        if (*is_last || (*c == '\n' && c[-1] != '\\' && c[1] == '#'))
-            return c;
-        depth += (*c == '{') - (*c == '}');
-        if (!in_word(c[-1]) && (word_in(c, c + 1, "case") || word_in(c, c + 1, "default")))
-            return c;
-    }
-    return c;
-}
-
-static bool ends_itself(const char *c, const char *end)
-{
-    static const char *const words[] = {"break", "return",      "continue",
-                                        "goto",  "fallthrough", "__fallthrough__"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (word_in(c, end, words[i]))
-            return true;
-    return false;
-}
-
-static int line_of(const char *text, const char *at)
-{
-    int line = 1;
-    for (; text < at; text++)
-        line += *text == '\n';
-    return line;
-}
-
-/* Finds the first NAME<NUMBER>. @return its number, or -1; then @p name is empty */
-static long instance_in(const char *c, const char *end, char name[64])
-{
-    for (; c < end; c++) {
-        char *behind;
-        const char *begin = c;
-        if (*c != '<' || !isdigit((unsigned char)c[1]) || !in_word(c[-1]))
-            continue;
-        const long number = strtol(c + 1, &behind, 10);
-        while (in_word(begin[-1]))
-            begin--;
-        if ((*behind != '>' && *behind != ',') || isdigit((unsigned char)*begin))
-            continue;
-        snprintf(name, 64, "%.*s", (int)(c - begin), begin);
-        return number;
-    }
-    name[0] = '\0';
-    return -1;
-}
-
-/* Finds a case that calls another case's instance; sets *own if a case calls its own instance. */
-static void look_at_instance(const char *text, const char *label, const char *body, const char *end,
-                             const char *shown, bool *own, char *to, size_t room)
-{
-    char name[64], *behind;
-    const long number = strtol(label, &behind, 10), instance = instance_in(body, end, name);
-    if (behind == label || instance < 0)
-        return;
-    *own |= instance == number;
-    if (instance != number && !to[0])
-        snprintf(to, room,
-                 "case %ld at %s:%d calls %s<%ld>; another case calls the kernel of its own number",
-                 number, shown, line_of(text, label), name, instance);
-}
-
-bool gr_clue_switch(char *text, const char *shown, char *to, size_t room)
-{
-    const char *const behind = text + strlen(text);
-    char wrong[160] = "";
-    bool own = false, is_last = false;
-    to[0] = '\0';
-    gr_blank_comments(text);
-    for (const char *c = text; (c = word_in(c, behind, "case")) != NULL;) {
-        const char *label = c + strlen("case") + strspn(c + strlen("case"), " \t");
-        const char *colon = strchr(label, ':');
-        const char *body = colon ? colon + 1 : behind;
-        const char *end = behind_case(body, &is_last);
-        if (!to[0] && !is_last && memchr(body, ';', (size_t)(end - body)) &&
-            !ends_itself(body, end))
-            snprintf(to, room, "the case at %s:%d has no break, so the next case runs, too", shown,
-                     line_of(text, c));
-        look_at_instance(text, label, body, end, shown, &own, wrong, sizeof wrong);
-        c = body;
-    }
-    if (!to[0] && own && wrong[0])
-        snprintf(to, room, "%s", wrong);
     return to[0] != '\0';
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
-
-static bool read_switch(const char *source, char *to, size_t room)
-{
-    enum { MOST_BYTES = 4 << 20 };
-    char *text;
-    size_t bytes;
-    struct st_error ignored;
-    if (!source || file_read(source, MOST_BYTES, &text, &bytes, &ignored))
-        return false;
-    const bool found = gr_clue_switch(text, path_shown(source, source), to, room);
-    free(text);
-    return found;
-}
 
 void gr_clue_add(const struct gr_device_record *record, const struct conv_shape *shape,
                  const char *source, struct gr_run *run)
@@ -290,12 +180,12 @@ void gr_clue_add(const struct gr_device_record *record, const struct conv_shape 
     const char *hint =
         "each axis of the grid needs one meaning: compare the dim3 of the launch with the kernel's use of blockIdx.x, .y and .z";
     const size_t used = strlen(run->message);
-    if (strcmp(run->pattern, "out_of_bounds") != 0)
+    const bool is_outside = strcmp(run->pattern, "out_of_bounds") == 0;
+    if (!is_outside && run->outcome != GR_CRASHED)
         return;
-    if (!record || !gr_clue_axes(record, shape, run->message, clue, sizeof clue)) {
-        hint =
-            "end each case with break, and let it call the kernel that is compiled for its number";
-        if (!read_switch(source, clue, sizeof clue))
+    if (!is_outside || !record || !gr_clue_axes(record, shape, run->message, clue, sizeof clue)) {
+        hint = gr_clue_source(source, is_outside, clue, sizeof clue);
+        if (!hint)
             return;
     }
     snprintf(run->message + used, sizeof run->message - used, "; %s", clue);

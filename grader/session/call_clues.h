@@ -1,6 +1,7 @@
 /** @file
  * Clues to a wrong shape that no finding explains: mistakes in the host code, seen in a
- * submission's calls and text. Each clue is a fact about the code, not a guess.
+ * submission's calls. (source_clues.h has clues from its text.) Each clue is a fact about the code,
+ * not a guess.
  */
 #pragma once
 
@@ -32,8 +33,8 @@ bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape
 bool gr_clue_swapped(const struct gr_device_record *record, const struct conv_shape *shape,
                      char *to, size_t room);
 
-/** Finds out whether the outputs from some row or column on were never written, because the grid of
- * a kernel has too few blocks along an axis for the rows or columns that a block stores.
+/** Finds out whether the outputs from some row, column, map or place in each map on were never written,
+ * because the grid of a kernel has too few blocks along an axis for what a block stores.
  * @param y   the outputs
  * @param to  set to "the grid of conv has 1 block along y, and a block stores 24 rows: ..."
  * @return false, with @p to empty, if there is no such kernel */
@@ -44,12 +45,8 @@ bool gr_clue_short(const struct gr_device_record *record, const struct conv_shap
  * @param to  set to "in kernel conv, 31 of the block's 256 threads returned at line 21 and ..." */
 bool gr_clue_left(const struct gr_device_record *record, char *to, size_t room);
 
-/** Finds a case of a switch that falls through to the next one, or calls a template's instance for
- * another case's number although other cases call their own.
- * @param text  the source's text, which is changed @param shown  its path for the message */
-bool gr_clue_switch(char *text, const char *shown, char *to, size_t room);
-
-/** Adds the first clue, with a hint, to the message of a run that ended with a finding.
+/** Adds the first clue, of the calls or of the text, with a hint, to the message of a run that ended
+ * with an access out of bounds or a crash.
  * @param source  the path of the submission's source, or NULL */
 void gr_clue_add(const struct gr_device_record *record, const struct conv_shape *shape,
                  const char *source, struct gr_run *run);

@@ -114,7 +114,7 @@ static void note_memory(struct gr_unit_stage *st, const struct gr_unit *u, const
 static void note_repeats(struct grading *g, const struct conv_shape *s,
                          const struct gr_device_record *record)
 {
-    const double least_macs = 1e5, most = 12, macs = nn_conv_macs(s);
+    const double least_macs = 1e4, most = 12, macs = nn_conv_macs(s);
     const double outputs = (double)nn_conv_y_elems(s), taps = macs / outputs;
     const double executed = (double)gr_device_counter(record, NULL, "fp32_fma"),
                  stored =
@@ -223,17 +223,14 @@ bool gr_unit_run(struct grading *g, struct gr_unit_stage *st, struct gr_unit *u,
     st->shared_workspaces += st->compared[st->whole].wrong && run.workspaces > 1;
     if (st->compared[st->whole].wrong && record) {
         st->in_bytes += gr_clue_bytes(record, &conv.shape, st->clue, sizeof st->clue);
-        char grid[sizeof st->grid_clue], left[sizeof st->left_clue];
+        char grid[sizeof st->short_clue], left[sizeof st->left_clue];
         if (!st->compared[st->whole].unwritten && gr_clue_left(record, left, sizeof left) &&
             !st->left++)
             memcpy(st->left_clue, left, sizeof left);
-        const bool swapped = gr_clue_swapped(record, &conv.shape, grid, sizeof grid),
-                   too_short =
-                       !swapped && gr_clue_short(record, &conv.shape, u->y, grid, sizeof grid);
-        if ((swapped && !st->swapped) || (too_short && !st->too_short))
-            memcpy(st->grid_clue, grid, sizeof grid);
-        st->swapped += swapped;
-        st->too_short += too_short;
+        if (gr_clue_swapped(record, &conv.shape, grid, sizeof grid) && !st->swapped++)
+            memcpy(st->swapped_clue, grid, sizeof grid);
+        if (gr_clue_short(record, &conv.shape, u->y, grid, sizeof grid) && !st->too_short++)
+            memcpy(st->short_clue, grid, sizeof grid);
     }
     st->cases[st->whole++] = u->c;
     return true;
@@ -305,6 +302,31 @@ enum gr_alone gr_unit_alone(struct grading *g, const struct gr_unit_stage *st)
     for (size_t i = 0; i < first; i++)
         is_right_again(g, &st->cases[i], natural);
     return is_right_again(g, &st->cases[first], natural) ? GR_ALONE_CHANCE : GR_ALONE_STATE;
+}
+
+bool gr_unit_is_nan_anyway(struct grading *g, const struct gr_unit_stage *st)
+{
+    size_t first = 0;
+    while (first < st->whole && !st->compared[first].wrong)
+        first++;
+    if (first == st->whole)
+        return false;
+    const struct gr_case *c = &st->cases[first];
+    const size_t elems = nn_conv_y_elems(&c->spec.shape);
+    const struct gr_conv conv = {.shape = c->spec.shape, .x = c->x, .k = c->k};
+    struct st_error err;
+    struct gr_run run;
+    if (arena_reserve(&g->arena, arena_layout_for(&conv.shape).bytes, &err) ||
+        gr_session_revive(&g->session, &g->arena, &err))
+        return false;
+    float *const y = (float *)(g->arena.base + arena_layout_for(&conv.shape).y);
+    gr_arena_fill(&g->arena, &conv);
+    memset(y, 0, elems * sizeof *y);
+    gr_run_limited(g, &conv.shape, &run);
+    bool anyway = run.outcome == GR_RAN;
+    for (size_t i = 0; i < elems; i++)
+        anyway &= !isnan(c->y[i]) || isnan(y[i]);
+    return anyway;
 }
 
 bool gr_unit_is_reordered(const struct grading *g, size_t number)

@@ -43,10 +43,10 @@ struct gr_unit_stage {
     size_t shared_workspaces; /**< wrong shapes that called conv_workspace() more than once */
     size_t swapped;           /**< wrong shapes whose grid fits only with the axes exchanged */
     size_t too_short;         /**< wrong shapes whose grid has too few blocks along one axis */
-    char grid_clue[200];      /**< one of these grids */
-    size_t left;              /**< wrong shapes, completely written, in which threads ended before a
+    char swapped_clue[200], short_clue[200]; /**< the first of these grids */
+    size_t left;         /**< wrong shapes, completely written, in which threads ended before a
                                    barrier */
-    char left_clue[256];      /**< those of the first such shape */
+    char left_clue[256]; /**< those of the first such shape */
 };
 
 /** Allocates a unit shape's data and fills it in. @param number  of the shape, which selects the
@@ -80,6 +80,10 @@ bool gr_unit_is_reordered(const struct grading *g, size_t number);
 /** @return the order that the first bad shape needs: it is right, without a finding, in the order of
  * calls and block numbers, and bad again in another order that CUDA permits. */
 enum gr_needs gr_unit_needs_order(struct grading *g, const struct gr_unit_stage *stage);
+
+/** Runs the first wrong shape again, with zeros in y before the call. @return whether all outputs that
+ * were NaN are NaN again. */
+bool gr_unit_is_nan_anyway(struct grading *g, const struct gr_unit_stage *stage);
 
 /** The results of repeating the first wrong case in new processes. */
 enum gr_alone {

@@ -3,6 +3,7 @@
  * together, so a wrong output does not end the stage; a crash or a hang does (unit_runs.c). This file
  * judges the runs, and names the mistake. */
 #include "grader/diagnose/diagnose.h"
+#include "grader/session/source_clues.h"
 #include "grader/stages/difference.h"
 #include "grader/stages/follow.h"
 #include "grader/stages/unit_runs.h"
@@ -71,6 +72,15 @@ static void diagnose(struct grading *g, const struct gr_unit_stage *st, struct g
     bool reads_checked = g->host.device == RUNNER_ON_VIRTUAL_GPU && !st->accident[0];
     if (!st->exercise->square)
         gr_diagnose(st->cases, st->compared, st->whole, reads_checked, to);
+    if (reads_checked && strcmp(to->pattern, "not_cleared") == 0 && gr_unit_is_nan_anyway(g, st)) {
+        to->pattern = "uninitialised";
+        snprintf(
+            to->message, sizeof to->message,
+            "Wrong outputs are NaN whatever y holds before the call: the code uses a variable, or an element of an array, before it sets it (compilers make NaN of such a sum), or it divides 0 by 0.");
+        snprintf(
+            to->hint, sizeof to->hint,
+            "set each variable to 0 before the loop that adds to it, and each element of an array, too: float sum[4] = {0};");
+    }
     if (st->found && !to->predicts)
         to->pattern = "";
     if (strcmp(to->pattern, "unwritten") == 0 && is_all_wrong(st) && kernels_ran(g))
@@ -79,11 +89,13 @@ static void diagnose(struct grading *g, const struct gr_unit_stage *st, struct g
             g->milestone.exercise->host_tensors
                 ? "Kernels ran, and no copy wrote y: copy the results from device memory to y with cudaMemcpyDeviceToHost. The first argument of cudaMemcpyAsync is the destination."
                 : "Kernels ran and stored nothing into y: through which pointer do they store? Copy results in your own memory to y, with cudaMemcpyDeviceToDevice.");
-    const bool swapped = st->swapped == wrong_shapes(st);
-    if (strcmp(to->pattern, "unwritten") == 0 && (swapped || st->too_short == wrong_shapes(st))) {
+    /* (a grid with exchanged axes may be too short along two of them in a few shapes) */
+    const bool swapped = st->swapped == wrong_shapes(st),
+               too_short = 10 * st->too_short >= 9 * wrong_shapes(st);
+    if (strcmp(to->pattern, "unwritten") == 0 && (swapped || too_short)) {
         const size_t used = strlen(to->message);
         snprintf(to->message + used, sizeof to->message - used, " In one of them %s.",
-                 st->grid_clue);
+                 swapped ? st->swapped_clue : st->short_clue);
         snprintf(
             to->hint, sizeof to->hint, "%s",
             swapped
@@ -152,6 +164,13 @@ static void explain_outputs(struct grading *g, struct gr_check *check,
             "\nconv_workspace() was called more than once: each call returns the same memory");
         snprintf(diagnosis.hint, sizeof diagnosis.hint, "%s",
                  "call conv_workspace() once, with the sum of all sizes, and divide its memory");
+    }
+    char clue[200];
+    const char *const cure =
+        st->accident[0] ? NULL : gr_clue_source(g->host.source, false, clue, sizeof clue);
+    if (cure) {
+        gr_check_append(check, "\n%s", clue);
+        snprintf(diagnosis.hint, sizeof diagnosis.hint, "%s", cure);
     }
     bool named = diagnosis.pattern[0] != '\0';
     gr_check_pattern(check, named || !st->accident[0] ? diagnosis.pattern : st->accident_pattern);

@@ -3,6 +3,7 @@
 
 #include "grader/compare/element.h"
 #include "grader/session/session_parts.h"
+#include "grader/session/source_clues.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -118,6 +119,32 @@ Test(call_clues, name_a_grid_with_too_few_blocks)
                   "a block of 9 does not divide 24 rows");
 }
 
+Test(call_clues, name_a_grid_with_too_few_blocks_for_maps_or_places)
+{
+    const struct conv_shape many = {.B = 2, .M = 9, .C = 1, .H = 6, .W = 7, .K = 1};
+    enum { MAPS = 9, PLACES = 42, ALL = 2 * MAPS * PLACES };
+    float y[ALL];
+    char clue[200];
+    struct gr_device_row row = {
+        .kind = "kernel", .name = "fused", .grid = {3, 2, 1}, .block = {16, 4, 1}};
+    const struct gr_device_record record = {.row = &row, .rows = 1};
+    for (int i = 0; i < ALL; i++)
+        memcpy(&y[i], &(uint32_t){i / PLACES % MAPS < 8 ? 0 : GR_POISON_BITS}, sizeof *y);
+    cr_assert(gr_clue_short(&record, &many, y, clue, sizeof clue));
+    cr_expect_str_eq(
+        clue,
+        "the grid of fused has 2 blocks along y, and a block stores 4 maps: 9 maps need 3 blocks");
+    row.grid[1] = 3;
+    cr_expect_not(gr_clue_short(&record, &many, y, clue, sizeof clue), "there are enough blocks");
+    row.grid[0] = 2;
+    for (int i = 0; i < ALL; i++)
+        memcpy(&y[i], &(uint32_t){i % PLACES < 32 ? 0 : GR_POISON_BITS}, sizeof *y);
+    cr_assert(gr_clue_short(&record, &many, y, clue, sizeof clue));
+    cr_expect_str_eq(
+        clue,
+        "the grid of fused has 2 blocks along x, and a block stores 16 outputs of a map: 42 outputs of a map need 3 blocks");
+}
+
 Test(call_clues, name_axes_that_are_swapped)
 {
     char clue[300];
@@ -125,7 +152,7 @@ Test(call_clues, name_axes_that_are_swapped)
     struct gr_device_record record = {.row = &row, .rows = 1};
     const char *finding =
         "out_of_bounds at conv.cu:25, kernel conv, block 0,2,0, thread 0,0,0: directly "
-        "past the end of the 2016-byte allocation";
+        "past the end of the 2016-byte allocation, as large as x";
     cr_assert(gr_clue_axes(&record, &shape, finding, clue, sizeof clue));
     cr_expect_not_null(strstr(clue, "blockIdx.y is 2 there, in a grid of (2,3,1) blocks"));
     cr_expect_not(
@@ -133,8 +160,17 @@ Test(call_clues, name_axes_that_are_swapped)
                      "out_of_bounds at conv.cu:25, kernel conv, block 0,1,0, thread 0,0,0: "
                      "directly past the end of",
                      clue, sizeof clue));
+    cr_expect_not(gr_clue_axes(&record, &shape,
+                               "out_of_bounds at conv.cu:25, kernel conv, block 0,2,0, thread "
+                               "0,0,0: directly past the end of the 2016-byte allocation",
+                               clue, sizeof clue),
+                  "memory of the submission's own");
     row.grid[0] = 4;
     cr_expect_not(gr_clue_axes(&record, &shape, finding, clue, sizeof clue));
+    const struct conv_shape one_image = {.B = 1, .M = 3, .C = 4, .H = 9, .W = 7, .K = 1};
+    row.grid[0] = 1;
+    cr_expect_not(gr_clue_axes(&record, &one_image, finding, clue, sizeof clue),
+                  "an axis of one block may have any meaning");
 }
 
 Test(session_limit, names_the_limit_that_was_reached)
@@ -174,4 +210,70 @@ Test(call_clues, name_threads_that_returned_before_a_barrier)
     cr_assert(gr_clue_left(&record, clue, sizeof clue));
     cr_expect_str_eq(clue, "in kernel conv, 3 of the block's 8 threads returned");
     tsv_free(&record.work);
+}
+
+static bool find_arguments(const char *source, char to[200])
+{
+    char *text = strdup(source);
+    const bool found = gr_clue_arguments(text, "conv.cu", to, 200);
+    free(text);
+    return found;
+}
+
+Test(call_clues, name_exchanged_arguments)
+{
+    char clue[200];
+    const char kernel[] = "__global__ void conv(const float *x, const float *k, float *y, int M,\n"
+                          "int C, int H)\n{\n}\n";
+    char text[600];
+    snprintf(text, sizeof text, "%s conv<<<n, 256>>>(x, k, y, s->C, s->M, s->H);", kernel);
+    cr_assert(find_arguments(text, clue));
+    cr_expect_str_eq(clue,
+                     "the launch of conv at conv.cu:5 passes C as its parameter M, and M as C");
+    snprintf(text, sizeof text, "%s conv<<<f(n), g(1, 2)>>>\n (k, x, y, M, C, H);", kernel);
+    cr_assert(find_arguments(text, clue));
+    cr_expect_str_eq(clue,
+                     "the launch of conv at conv.cu:5 passes k as its parameter x, and x as k");
+    snprintf(text, sizeof text,
+             "template <int K>\n%s f(conv<5>); conv<5><<<n, 9>>>(x + 1, k, y, s.C, s.M, s.H);",
+             kernel);
+    cr_assert(find_arguments(text, clue));
+}
+
+Test(call_clues, accept_arguments_in_order)
+{
+    static const char *const launches[] = {
+        "conv<<<n, 256>>>(x, k, y, s->M, s->C, s->H);",
+        "conv<<<n, 256>>>(d_x, d_k, d_y, s->M, C, (int)s->H);",
+        "conv<<<n, 256>>>(x, k, y, C, C, s->H);",          /* one exchange alone is no proof */
+        "conv<<<n, 256>>>(x, k, y, C * 2, M + 1, s->H);",  /* expressions have a reason */
+        "conv<<<n, 256>>>(x, k, y, s->C, s->M);",          /* does not compile */
+        "// conv<<<n, 256>>>(x, k, y, s->C, s->M, s->H);", /* a comment */
+        "other<<<n, 256>>>(x, k, y, s->C, s->M, s->H);",   /* no kernel of this file */
+        "__global__ void conv(int) {} conv<<<n, 256>>>(x, k, y, C, M, H);", /* overloaded */
+        "conv<<<n, 256>>>(x, k, y, s->C",
+    };
+    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
+        char clue[200], text[600];
+        snprintf(text, sizeof text,
+                 "__global__ void conv(const float *x, const float *k, float *y, int M, int C, int "
+                 "H) {}\n%s",
+                 launches[i]);
+        cr_expect_not(find_arguments(text, clue), "%s: %s", launches[i], clue);
+    }
+}
+
+static bool find_power(const char *source)
+{
+    char clue[200], *text = strdup(source);
+    const bool found = gr_clue_power(text, "conv.c", clue, sizeof clue);
+    free(text);
+    return found;
+}
+
+Test(call_clues, name_an_exclusive_or_for_a_power)
+{
+    cr_expect(find_power("k[(m * C + c) * K^2 + p * K + q]"));
+    cr_expect(find_power("(K ^ 2)"));
+    cr_expect_not(find_power("lane ^ 2, K ^ 20, K ^ 2u, MASK^2, K ^ x /* K^2 */"));
 }

@@ -1,0 +1,24 @@
+/** @file
+ * Clues to a wrong shape in the text of a submission. Each clue is a fact about the code, not a
+ * guess. The functions that read a text change it; @p shown is its path for the message.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Finds a case of a switch that falls through to the next one, or calls a template's instance for
+ * another case's number although other cases call their own. */
+bool gr_clue_switch(char *text, const char *shown, char *to, size_t room);
+
+/** Finds a launch that exchanges two sizes or two tensors, by their names.
+ * @param to  set to "the launch of conv at conv.cu:27 passes C as its parameter M, and M as C" */
+bool gr_clue_arguments(char *text, const char *shown, char *to, size_t room);
+
+/** Finds K^2, which a student may take for a power. */
+bool gr_clue_power(char *text, const char *shown, char *to, size_t room);
+
+/** Finds the first clue in a file.
+ * @param source  its path, or NULL  @param of_switch  look at the cases of a switch, too
+ * @return a hint; NULL, with @p to empty, if there is no clue */
+const char *gr_clue_source(const char *source, bool of_switch, char *to, size_t room);

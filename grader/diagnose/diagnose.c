@@ -91,13 +91,17 @@ static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
 /* ---- 1. facts that bits prove --------------------------------------------------------------- */
 
 #define HINT_CLEAR                                                                                 \
-    "y holds garbage when conv_forward is called. Do you set each element before you add to it? If you compute the sum in a local variable and store it once, you need not clear y. If you clear y with memset, pass the number of bytes, not of elements."
+    "y holds garbage when conv_forward is called. Do you set each element before you add to it? If you compute the sum in a local variable and store it once, you need not clear y. If you clear y with memset, pass the number of bytes, not of elements; if you clear it with a kernel, start a thread for each element."
 
 static bool say_not_cleared(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
 {
+    bool partly = false; /* a shape has right elements, too */
+    for (size_t at = 0; at < clues->n; at++)
+        partly |=
+            clues->compared[at].wrong && clues->compared[at].wrong < clues->compared[at].elems;
     add(MESSAGE(to),
-        "the code adds to y without clearing it first: %zu of %zu wrong elements are NaN, computed from the values of y before the call",
-        elems, clues->wrong);
+        "the code adds to %s without clearing it first: %zu of %zu wrong elements are NaN, computed from the values of y before the call",
+        partly ? "a part of y" : "y", elems, clues->wrong);
     add_shapes(to, clues);
     return name(to, "not_cleared", HINT_CLEAR);
 }

@@ -159,7 +159,7 @@ static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
 #define HINT_LEFTOVER                                                                              \
     "A loop that processes several elements at a time needs a second loop for the rest."
 #define HINT_LIMIT                                                                                 \
-    "Look for a fixed size in your code: an array, a bound, a number of threads that fits only the sizes you tried."
+    "Look for a fixed size in your code: an array, a bound, a number of threads that fits only the sizes you tried. Or for a return inside a loop."
 
 /* A part that exists in every map, or in every y, and whose elements are missing or wrong. */
 #define PLACE(id, in, hint, says)                                                                  \

@@ -228,10 +228,11 @@ static void say(const struct gr_case *c, const struct kind *kind, const double *
                 struct gr_terms_found *to)
 {
     const struct conv_shape *s = &c->spec.shape;
-    int n = kind->count(s), none = 0, several = 0;
+    int n = kind->count(s), none = 0, several = 0, others = 0;
     for (int t = 0; t < n; t++) {
         none += times[t] == 0;
         several += times[t] > 1;
+        others += times[t] != 0 && times[t] != 1;
     }
     to->id = none && !several   ? "terms_left_out"
              : several && !none ? "terms_repeated"
@@ -239,7 +240,7 @@ static void say(const struct gr_case *c, const struct kind *kind, const double *
     snprintf(to->says, sizeof to->says, "in shape B=%d M=%d C=%d H=%d W=%d K=%d, of %d %s,", s->B,
              s->M, s->C, s->H, s->W, s->K, n, kind->name);
     list(kind, s, times, 0, " missing:", to->says, sizeof to->says);
-    if (none && none < n)
+    if (none && others)
         snprintf(to->says + strlen(to->says), sizeof to->says - strlen(to->says), ";");
     list(kind, s, times, -1, " not exactly once:", to->says, sizeof to->says);
 }

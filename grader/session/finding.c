@@ -24,8 +24,8 @@ static const struct {
 
 static const struct {
     const char *words, *hint;
-} launch_hints[] = {
-#define LAUNCH(words, hint) {words, hint},
+} refusal_hints[] = {
+#define REFUSED(words, hint) {words, hint},
 #include "grader/session/finding_hints.def"
 };
 
@@ -256,9 +256,9 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
             run->pattern[0] = '\0';
         }
     }
-    for (size_t i = 0; i < sizeof launch_hints / sizeof *launch_hints && found; i++)
-        if (strstr(run->message, launch_hints[i].words))
-            snprintf(run->hint, sizeof run->hint, "%s", launch_hints[i].hint);
+    for (size_t i = 0; i < sizeof refusal_hints / sizeof *refusal_hints && found; i++)
+        if (strstr(run->message, refusal_hints[i].words))
+            snprintf(run->hint, sizeof run->hint, "%s", refusal_hints[i].hint);
     return found;
 }
 

@@ -183,6 +183,10 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
             "two indices are exchanged: which half of a pair (low or high), which row of a matrix or which loop variable belongs to which map or image, when the code loads and when it stores?");
+    else if (!followed && g->host.device == RUNNER_ON_CPU)
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "follow that one product by hand, from its loads to y: which index into x or k does your code compute for it, and is it the right one?");
     else if (!followed)
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,

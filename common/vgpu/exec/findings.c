@@ -137,7 +137,9 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
     if (shared || address - VG_LOCAL_BASE < WINDOW_BYTES) {
         vg_find(
             w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
-            "an address of %s memory that this kernel does not have: the pointer comes from another kernel",
+            in->space == PTX_SPACE_GLOBAL
+                ? "an address of %s memory, which this instruction cannot access: it is for global memory, as __ldg() is"
+                : "an address of %s memory that this kernel does not have: the pointer comes from another kernel",
             shared ? "shared" : "local");
         return;
     }

@@ -71,9 +71,10 @@ clock-compare: $(CLOCK_NEEDS) vgpu ## compare the times of clock-measure with th
 	$(Q)grader/tests/clock/compare-clock.sh compare $(BUILD) $(CLOCK) $(GPU) docs/results/$(GPU)/model.tsv
 
 # Tests that are scripts: they print the same closing line as Criterion.
+TEST_NEEDS   += $(BUILD)/compile_commands.json
 TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/editor/completion.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh \
     $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh) \
-    $(if $(NVCC),grader/tests/textbook/textbook.sh grader/tests/words/words.sh grader/tests/mutations/sample.sh)
+    $(if $(NVCC),grader/tests/editor/commands.sh grader/tests/textbook/textbook.sh grader/tests/words/words.sh grader/tests/mutations/sample.sh)
 
 # For tests of which toolkit is used, and how it is installed.
 TEST_NEEDS   += $(BUILD)/tests/find-toolkit

@@ -64,7 +64,7 @@ void session_record(struct session *s)
     }
     if (s->device)
         record_device(s->shared->record, s->device, &s->reported,
-                      s->interrupted && !s->shared->owned ? s->faults_printed : SIZE_MAX);
+                      s->interrupted && !s->shared->owned);
 }
 
 static void context_close(struct session *s)

@@ -278,15 +278,22 @@ static void fault_row(FILE *out, const struct vg_fault *f, uint64_t count)
     tsv_row_write(&row, out);
 }
 
+/* @param is_cut  the kernel's program has ended: a thread that waited might have continued */
+static bool is_left_out(const struct record *record, const struct vg_fault *fault, bool is_cut)
+{
+    if (is_cut &&
+        (fault->kind == VG_FAULT_NO_PROGRESS || fault->kind == VG_FAULT_BARRIER_DIVERGENCE))
+        return true;
+    return suppressions_cover(record->suppressions, fault);
+}
+
 /* Relies on this: the list of findings only grows, and their counts only increase. */
 static void record_findings(struct record *record, const struct vg_device *device,
-                            struct record_reported *reported, size_t most)
+                            struct record_reported *reported, bool is_cut)
 {
     FILE *out = record->stream[RECORD_FAULTS];
     const struct vg_fault *faults;
     size_t n = vg_faults(device, &faults);
-    if (n > most)
-        n = most;
     if (n > reported->n) {
         uint64_t *more = realloc(reported->counts, n * sizeof *more);
         if (!more)
@@ -296,19 +303,18 @@ static void record_findings(struct record *record, const struct vg_device *devic
         reported->n = n;
     }
     for (size_t i = 0; i < n; i++) {
-        if (faults[i].count > reported->counts[i] &&
-            !suppressions_cover(record->suppressions, &faults[i]))
+        if (faults[i].count > reported->counts[i] && !is_left_out(record, &faults[i], is_cut))
             fault_row(out, &faults[i], faults[i].count - reported->counts[i]);
         reported->counts[i] = faults[i].count;
     }
 }
 
 void record_device(struct record *record, struct vg_device *device,
-                   struct record_reported *reported, size_t most)
+                   struct record_reported *reported, bool is_cut)
 {
     pthread_mutex_lock(&record->lock);
     if (record->stream[RECORD_FAULTS])
-        record_findings(record, device, reported, most);
+        record_findings(record, device, reported, is_cut);
     if (record->stream[RECORD_COUNTERS])
         vg_counters_write(device, record->stream[RECORD_COUNTERS]);
     vg_counters_clear(device);
@@ -346,7 +352,8 @@ bool record_take(struct record *record, int fd, uint64_t bytes[RECORD_TABLES], u
     return good;
 }
 
-void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed)
+void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed,
+                           bool is_cut)
 {
     const struct vg_fault *faults;
     size_t n = vg_faults(device, &faults);
@@ -358,7 +365,7 @@ void record_findings_print(struct record *record, const struct vg_device *device
     if (!out)
         return;
     for (; *printed < n; (*printed)++) {
-        if (suppressions_cover(record->suppressions, &faults[*printed]))
+        if (is_left_out(record, &faults[*printed], is_cut))
             continue;
         record->found += !fault_is_note(faults[*printed].kind);
         if (*printed < FINDINGS_PRINTED_MAX)

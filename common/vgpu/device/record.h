@@ -82,9 +82,12 @@ void record_work_kernel(struct record *record, const char *name, const char *ptx
                         double sent_bytes, const struct record_row *row);
 /** @return the stream for rows of the proof, or NULL if the proof is not recorded. */
 FILE *record_proof(struct record *record);
-/** Prints on stderr the findings that are new since the last call for this device. @param printed 
- * number printed so far; updated. */
-void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed);
+/** Prints on stderr the findings that are new since the last call for this device.
+ * @param printed  number printed so far; updated
+ * @param is_cut  the program ended while the last kernel ran: findings of threads that wait are left
+ * out, because these threads might have continued */
+void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed,
+                           bool is_cut);
 /** From now on, findings that match a file of suppressions (suppressions.h) are neither printed nor
  * recorded. */
 enum st_code record_suppress(struct record *record, const char *path, struct st_error *err);
@@ -92,10 +95,10 @@ enum st_code record_suppress(struct record *record, const char *path, struct st_
 void record_leaks(struct record *record, uint64_t allocations);
 /** @return whether any device had findings. */
 bool record_has_findings(const struct record *record);
-/** Records a device's new findings (among its first @p most) and its counters since the last call,
- * and clears the counters. */
+/** Records a device's new findings and its counters since the last call, and clears the counters.
+ * @param is_cut  as for record_findings_print() */
 void record_device(struct record *record, struct vg_device *device,
-                   struct record_reported *reported, size_t most);
+                   struct record_reported *reported, bool is_cut);
 /** Writes the tables one after another to a file, and empties them. @param bytes  set to their
  * lengths @param lost  set to the number of dropped trace rows
  * @return whether all was written. */

@@ -40,6 +40,19 @@ static void grid_record(struct session *s, const struct grid_run *g, struct tl_s
         record_work_kernel(record, vg_kernel_symbol(g->kernel), g->ptx_hash, g->sent_bytes, &row);
 }
 
+/* Prints what the kernel of a program that has ended had found, and where the kernel was. */
+static void say_cut(struct session *s, const struct grid_run *g)
+{
+    const struct vg_fault *faults;
+    char at[300] = "";
+    for (size_t i = s->faults_printed, n = vg_faults(s->device, &faults); i < n; i++)
+        if (faults[i].kind == VG_FAULT_NO_PROGRESS && faults[i].file[0])
+            snprintf(at, sizeof at, " in the loop at %s:%d", faults[i].file, faults[i].line);
+    record_findings_print(s->shared->record, s->device, &s->faults_printed, true);
+    say("the program ended while %s was running%s (hint: call cudaDeviceSynchronize(); if the program did, does the kernel end?)",
+        g->name, at);
+}
+
 bool session_grid_run(struct session *s, const struct grid_run *g, struct tl_span *span)
 {
     struct session_shared *shared = s->shared;
@@ -58,11 +71,11 @@ bool session_grid_run(struct session *s, const struct grid_run *g, struct tl_spa
     bool interrupted = s->interrupted;
     pthread_mutex_unlock(&shared->running_lock);
     if (interrupted) {
-        say("the program ended while %s was running (hint: call cudaDeviceSynchronize())", g->name);
+        say_cut(s, g);
         free(report.blocks);
         return false;
     }
-    record_findings_print(shared->record, s->device, &s->faults_printed);
+    record_findings_print(shared->record, s->device, &s->faults_printed, false);
     if (code) {
         say_error("the kernel could not be run", &err);
         s->sticky = code == ST_NO_MEMORY ? VP_OUT_OF_MEMORY : VP_LAUNCH_FAILURE;

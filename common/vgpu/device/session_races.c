@@ -74,7 +74,7 @@ static void report(struct session *s, const char *kernel, struct raced *w, struc
     snprintf(f.kernel, sizeof f.kernel, "%s", kernel);
     snprintf(f.detail, sizeof f.detail, "%s", text);
     vg_fault_add(s->device, &f);
-    record_findings_print(s->shared->record, s->device, &s->faults_printed);
+    record_findings_print(s->shared->record, s->device, &s->faults_printed, false);
     timeline_work(&s->time, stream, w->bit); /* one finding is enough */
 }
 

@@ -345,6 +345,19 @@ if wanted changed_source; then
     fi
 fi
 
+# A program that a signal ends while its kernel runs: what the kernel found before is reported, and where it was; a
+# thread that waits is no finding.
+if wanted ended_early; then
+    "$build/vgpu-run" --faults "$scratch/faults" "$build/vgpu/tests/refused/ended_early" race >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    "$build/vgpu-run" --faults "$scratch/none" "$build/vgpu/tests/refused/ended_early" >>"$scratch/out" 2>"$scratch/right"
+    [ "$status" -eq 130 ] && cut -f 1 "$scratch/faults" | grep -q "^race_raw$" &&
+        grep -q 'race in shared memory' "$scratch/err" &&
+        grep -q 'ended while run_on was running in the loop at .*ended_early.cu:' "$scratch/err" &&
+        [ "$(wc -l <"$scratch/none")" -eq 1 ] && [ "$(wc -l <"$scratch/right")" -eq 1 ]
+    judge ended_early 'expected the race of the first run, and none in the second'
+fi
+
 # A library that needs the driver, like NVIDIA's, in a program that ignores errors; then the program without this
 # library. One line reports each case, with the name of the missing library.
 if wanted needs_driver; then

@@ -9,8 +9,10 @@
 #include "vgpu/exec/vg_warp.h"
 
 /** The number of backward branches after which a fragment's turn ends: for the only fragment of a
- * warp, for one of several, and for one that changed nothing in its last turn. */
-enum { TURN_CONVERGED = 20000, TURN_DIVERGED = 1024, TURN_SPINNING = 64 };
+ * warp, for one of several, and for one that changed nothing in its last turn. A warp's turn ends
+ * after TURN_FRAGMENTS changes of the fragment, because those of a loop may meet before each
+ * backward branch. */
+enum { TURN_CONVERGED = 20000, TURN_DIVERGED = 1024, TURN_SPINNING = 64, TURN_FRAGMENTS = 1024 };
 
 /** Makes a fragment the running one. */
 static inline void vg_fragment_load(struct vg_warp *w, const struct vg_fragment *f)

@@ -225,7 +225,8 @@ static void run_fragment(struct vg_warp *w, const struct ir_insn *in)
 
 bool vg_warp_run(struct vg_warp *w)
 {
-    int turns = w->fragment_count + 1;
+    int turns = w->fragment_count + 1,
+        fragments = w->block->is_beside ? TURN_FRAGMENTS / 4 : TURN_FRAGMENTS;
     bool spun = true;
     for (int i; !w->block->stop && (i = next_ready(w)) >= 0;) {
         struct vg_fragment f = w->fragments[i];
@@ -238,6 +239,8 @@ bool vg_warp_run(struct vg_warp *w)
         run_fragment(w, f.pc);
         if (!w->yielded) {
             spun = false;
+            if (--fragments <= 0)
+                break;
             continue;
         }
         struct vg_fragment *last = &w->fragments[w->fragment_count - 1];

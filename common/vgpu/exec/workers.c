@@ -1,5 +1,6 @@
 /* Workers take blocks in the order of their numbers. A worker runs one block at a time. If this
- * block only spins (it waits for another block), the worker takes more blocks beside it. If all
+ * block only spins (it waits for another block), the worker takes more blocks beside it; also if it
+ * runs for long, because it may do other work while it waits. If all
  * workers have only spun for a while since the last progress of any of them, the kernel makes no
  * progress. Blocks that get their work from a counter run together in a proof: the first one would
  * do all the work, and would seem to share no sums with others. While the module is translated to
@@ -23,7 +24,7 @@
 
 enum {
     MAX_RESIDENT = 2048, /* most blocks that a worker holds */
-    PATIENT_ROUNDS = 64, /* turns without progress before another block is taken */
+    PATIENT_ROUNDS = 64, /* turns without progress before more blocks are taken */
     QUIET_ROUNDS = 100,  /* ... by each worker before the kernel counts as stuck */
     HOST_NAP_NS = 200000,
     TRANSLATOR_NAP_NS = 500000,
@@ -145,6 +146,8 @@ static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block 
         *count += n;
         more -= n;
     }
+    for (int i = 0; i<before && * count> before; i++)
+        resident[i]->is_beside = true;
     return *count > before;
 }
 
@@ -237,7 +240,7 @@ static void leave_core(const struct vg_worker *w, struct vg_launch *l)
 static void work(struct vg_worker *w, struct vg_launch *l)
 {
     struct vg_block *resident[MAX_RESIDENT];
-    int count = 0, patience = PATIENT_ROUNDS, quiet_rounds = 0, more = 1;
+    int count = 0, patience = PATIENT_ROUNDS, quiet_rounds = 0, more = 1, crowd = 1;
     bool stirred = false;
     uint32_t seen = progress_of(w->device);
     w->used_by = l->number;
@@ -248,7 +251,12 @@ static void work(struct vg_worker *w, struct vg_launch *l)
             if (!take_more(w, l, resident, &count, 1))
                 break;
         }
+        const int before = count;
         const bool moved = turn(w, resident, &count, &more);
+        if (count < before) {
+            patience = PATIENT_ROUNDS;
+            crowd = 1;
+        }
         stirred |= moved;
         if (w->drew && count < SHARING)
             take_more(w, l, resident, &count, 1);
@@ -261,7 +269,6 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         const uint32_t now = progress_of(w->device);
         if (now != seen || !count) {
             seen = now;
-            patience = PATIENT_ROUNDS;
             quiet_rounds = 0;
             continue;
         }
@@ -269,7 +276,8 @@ static void work(struct vg_worker *w, struct vg_launch *l)
             quiet_rounds = 0;
             if (--patience < 0) {
                 patience = PATIENT_ROUNDS;
-                take_more(w, l, resident, &count, 1);
+                take_more(w, l, resident, &count, crowd);
+                crowd *= 2;
             }
             continue;
         }

@@ -476,9 +476,11 @@ void proof_run_end(struct vg_warp *w, int lane);
 void proof_step(const struct ir_insn *in, struct vg_warp *w);
 void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
-/** Execute accesses to single bytes. */
-void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
-void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+/** Execute accesses to bytes. @param at  the lanes' addresses @param offset  of the byte from there */
+void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                     const uint64_t at[VG_LANES], uint32_t offset, uint32_t slot);
+void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                      const uint64_t at[VG_LANES], uint32_t offset, uint32_t slot);
 void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);

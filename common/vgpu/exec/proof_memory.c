@@ -478,11 +478,15 @@ static void load_word(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
 void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     uint64_t at[VG_LANES];
-    const uint32_t words = in->bytes == 8 ? 2 : in->bytes > 1;
+    const uint32_t words = in->bytes == 8 ? 2 : 1;
     const uint32_t stride = (uint32_t)ptx_type_bytes((enum ptx_type)in->type2) == 8 ? 2 : 1;
     proof_addresses(w, in, at);
     for (int k = 0; k < in->vector; k++) {
         const uint32_t slot = element_slot(w, in, k, in->d);
+        if (in->bytes == 1) {
+            proof_load_byte(in, w, lanes, at, (uint32_t)k, slot);
+            continue;
+        }
         proof_clear(w, slot, words < stride ? lanes : 0);
         for (uint32_t word = 0; word < words && word < stride; word++)
             if (!load_words(in, w, lanes, at, (uint64_t)k * in->bytes + 4 * word, slot, stride,
@@ -506,7 +510,11 @@ void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     proof_addresses(w, in, at);
     for (int k = 0; k < in->vector; k++) {
         const uint32_t slot = element_slot(w, in, k, in->b);
-        const bool holds = proof_holds(w, slot) && in->bytes > 1;
+        const bool holds = proof_holds(w, slot);
+        if (in->bytes == 1) {
+            proof_store_byte(in, w, lanes, at, (uint32_t)k, slot);
+            continue;
+        }
         for (uint32_t left = lanes; left; left &= left - 1) {
             const int i = __builtin_ctz(left);
             for (uint32_t word = 0; word < words; word++) {
@@ -517,7 +525,7 @@ void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
                 const struct proof_place to = proof_place(w, in, i, a);
                 if (proof_of(w)->log)
                     proof_log_store(w, in, i, to, stored(w, in, slot, i), &o);
-                proof_keep(w, in, to, in->bytes == 1 ? WHOLE : half_of(in, a), o);
+                proof_keep(w, in, to, half_of(in, a), o);
             }
         }
     }

@@ -153,11 +153,6 @@ static void branch(const struct ir_insn *in, struct vg_warp *w)
     w->proof.multiplies &= ~lanes;
 }
 
-static bool is_byte(const struct ir_insn *in)
-{
-    return in->bytes == 1 && in->vector == 1;
-}
-
 /* ---- last steps of a thread ------------------------------------------------------------------ */
 
 /* Records an access or a barrier. */
@@ -214,10 +209,10 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
         proof_integer(in, w, lanes, row.type);
         break;
     case KIND_LOAD:
-        (is_byte(in) ? proof_load_byte : proof_load)(in, w, lanes);
+        proof_load(in, w, lanes);
         break;
     case KIND_STORE:
-        (is_byte(in) ? proof_store_byte : proof_store)(in, w, lanes);
+        proof_store(in, w, lanes);
         break;
     case KIND_ATOMIC:
         proof_atomic(in, w, lanes);

@@ -517,6 +517,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(exchanged)         /* elements of x or k that a thread got from another by a shuffle */      \
     X(barriers)                                                                                    \
     X(x_rewritten)         /* words of x, stored to global memory other than y */                  \
+    X(x_unrolled)          /* ... by launches that computed no products of x and k */              \
     X(loop_branches)       /* backward branches, taken or not, after products */                   \
     X(product_threads)     /* threads that computed products, in all launches */                   \
     X(multiplying_threads) /* per block, largest number */                                         \

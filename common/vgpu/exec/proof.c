@@ -426,6 +426,7 @@ bool proof_launch_start(struct vg_launch *l)
     p->running = kernel_entry(p, l->kernel);
     if (!p->running || !look_at_shared(l->device, true))
         return false;
+    p->running->before = p->running->counts;
     p->running->counts.launches++;
     p->running->counts.blocks += l->blocks;
     p->running->counts.threads = l->threads;
@@ -448,6 +449,12 @@ bool proof_works(const struct vg_launch *l, const struct ir_function *f, uint32_
 
 void proof_launch_end(struct vg_launch *l)
 {
-    if (l->device->proof)
-        look_at_shared(l->device, false);
+    struct proof *p = l->device->proof;
+    if (!p)
+        return;
+    struct vg_proof_kernel *n = &p->running->counts;
+    const struct vg_proof_kernel *before = &p->running->before;
+    if (n->products == before->products)
+        n->x_unrolled += n->x_rewritten - before->x_rewritten;
+    look_at_shared(l->device, false);
 }

@@ -148,9 +148,10 @@ struct proof_site {
 struct proof_kernel {
     const struct vg_kernel *kernel;
     struct vg_proof_kernel counts;
-    struct proof_site *sites; /**< [insn_count] */
-    uint64_t matrix_pairs;    /**< products of matrices of halves */
-    bool joins;               /**< it added products to sums by atomics */
+    struct vg_proof_kernel before; /**< the counts at the beginning of the running launch */
+    struct proof_site *sites;      /**< [insn_count] */
+    uint64_t matrix_pairs;         /**< products of matrices of halves */
+    bool joins;                    /**< it added products to sums by atomics */
     size_t site_count;
 };
 

@@ -1,6 +1,51 @@
 /* Submissions for m5 in the styles of other courses, and a decoy. */
 #include "common.cuh"
 
+/* One kernel for all steps, image by image: the unrolled matrix, the product, and its copy to y. */
+__global__ void steps(int step, conv_shape shape, const float *x, const float *k, float *y, int b,
+                      float *u, float *product)
+{
+    SIZES;
+    const int area = H_out * W_out, taps = C * K * K;
+    const int i = blockIdx.x * 256 + threadIdx.y * 16 + threadIdx.x;
+    if (step == 1 && i < area * taps) {
+        const int t = i % taps, o = i / taps;
+        u[i] = X(b, t / (K * K), o / W_out + t / K % K, o % W_out + t % K);
+    }
+    if (step == 2) {
+        __shared__ float rows[16][17], weights[16][17];
+        const int o = blockIdx.x * 16 + threadIdx.y, m = blockIdx.y * 16 + threadIdx.x;
+        float sum = 0;
+        for (int t = 0; t < taps; t += 16) {
+            rows[threadIdx.y][threadIdx.x] =
+                o < area && t + threadIdx.x < taps ? u[o * taps + t + threadIdx.x] : 0.f;
+            weights[threadIdx.y][threadIdx.x] =
+                m < M && t + threadIdx.y < taps ? k[m * taps + t + threadIdx.y] : 0.f;
+            __syncthreads();
+            for (int j = 0; j < 16; j++)
+                sum += rows[threadIdx.y][j] * weights[j][threadIdx.x];
+            __syncthreads();
+        }
+        if (o < area && m < M)
+            product[o * M + m] = sum;
+    }
+    if (step == 3 && i < area * M)
+        y[((size_t)b * M + i % M) * area + i / M] = product[i];
+}
+/* expect: pass */
+int one_kernel_in_steps(ARGUMENTS)
+{
+    const int area = (s->H - s->K + 1) * (s->W - s->K + 1), taps = s->C * s->K * s->K;
+    float *const u = floats((size_t)area * (taps + s->M)), *const product = u + area * taps;
+    const dim3 block(16, 16);
+    for (int b = 0; b < s->B; b++) {
+        steps<<<(area * taps + 255) / 256, block>>>(1, *s, x, k, y, b, u, product);
+        steps<<<dim3((area + 15) / 16, (s->M + 15) / 16), block>>>(2, *s, x, k, y, b, u, product);
+        steps<<<(area * s->M + 255) / 256, block>>>(3, *s, x, k, y, b, u, product);
+    }
+    return failed();
+}
+
 /* A column of the matrix per thread and image, images in groups, and a product whose blocks hold 64
  * columns and all maps of a group of 16. */
 __global__ void columns_of(conv_shape shape, const float *x, float *u, int first, int images)

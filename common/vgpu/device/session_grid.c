@@ -15,8 +15,8 @@ static struct tl_span grid_time(struct session *s, const struct grid_run *g,
     vg_kernel_attributes_get(g->kernel, &a);
     const int resident = occupancy_blocks(p, &a, threads, g->dynamic_shared_bytes);
     const double share = resident ? blocks / ((double)resident * p->multiprocessors) : 1;
-    const struct vg_clock_use use = vg_clock_use_of(report->term_ns, report->balance,
-                                                    report->scheduler_balance, report->modelled_ns);
+    const struct vg_clock_use use = vg_clock_use_of(
+        report->term_ns, report->balance, report->scheduler_balance, share, report->modelled_ns);
     return timeline_kernel(&s->time, g->time, report->modelled_ns, share, &use);
 }
 

@@ -107,45 +107,53 @@ static double overlap(double a, double b, double power)
 }
 
 /* step 3 above */
+static double combine(const double group[GROUPS])
+{
+    double busy = 0;
+    for (int i = 0; i < GROUPS; i++)
+        if (i != LATENCY && i != BLOCKS)
+            busy = overlap(busy, group[i], POWER);
+    const double works = overlap(busy, group[LATENCY], LATENCY_POWER);
+    return overlap(works, group[BLOCKS], BLOCKS_POWER);
+}
+
 double vg_clock_combine(const double term_ns[VG_TERMS])
 {
-    double group_ns[GROUPS] = {0}, busy = 0;
+    double group_ns[GROUPS] = {0};
     for (int i = 0; i < VG_TERMS; i++)
         if (terms[i].group != NONE)
             group_ns[terms[i].group] = fmax(group_ns[terms[i].group], term_ns[i]);
-    for (int i = 0; i < GROUPS; i++)
-        if (i != LATENCY && i != BLOCKS)
-            busy = overlap(busy, group_ns[i], POWER);
-    const double works = overlap(busy, group_ns[LATENCY], LATENCY_POWER);
-    return overlap(works, group_ns[BLOCKS], BLOCKS_POWER) + term_ns[VG_TERM_LAUNCH];
+    return combine(group_ns) + term_ns[VG_TERM_LAUNCH];
 }
 
 _Static_assert((int)GROUPS == (int)VG_CLOCK_GROUPS, "all groups exist");
 
-/* Latency is not a resource, since other kernels can run while one waits. A multiprocessor's own
- * resources are idle while it has less work than the busiest one, and so are those of a scheduler;
- * L2 and DRAM are shared by all multiprocessors. */
+/* Other kernels run while the warps of one wait, but only on the slots that it leaves free. A
+ * multiprocessor's own resources are idle while it has less work than the busiest one, and so are
+ * those of a scheduler; L2 and DRAM are shared by all multiprocessors. */
 struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance,
-                                    double scheduler_balance, double ns)
+                                    double scheduler_balance, double slots, double ns)
 {
     struct vg_clock_use use = {{0}};
     for (int i = 0; i < VG_TERMS && ns > 0; i++) {
         const bool is_shared = i == VG_TERM_L2 || i == VG_TERM_DRAM || i == VG_TERM_ATOMIC;
-        const double own = terms[i].group == ARITHMETIC ? balance * scheduler_balance : balance;
+        const double own = terms[i].group == LATENCY      ? fmin(1, slots)
+                           : terms[i].group == ARITHMETIC ? balance * scheduler_balance
+                                                          : balance;
         const double part = term_ns[i] / ns * (is_shared ? 1 : own);
-        if (terms[i].group != NONE && terms[i].group != LATENCY)
+        if (terms[i].group != NONE)
             use.of[terms[i].group] = fmin(1, fmax(use.of[terms[i].group], part));
     }
     return use;
 }
 
-/* @return the time of both kernels as if they were one, see step 3 above. */
+/* @return the time of both kernels as if they were one. */
 static double together(const struct vg_clock_use *a, const struct vg_clock_use *b, double speed)
 {
-    double all = 0;
+    double all[GROUPS];
     for (int i = 0; i < GROUPS; i++)
-        all = overlap(all, a->of[i] + speed * b->of[i], POWER);
-    return all;
+        all[i] = a->of[i] + speed * b->of[i];
+    return combine(all);
 }
 
 double vg_clock_speed(const struct vg_clock_use *taken, const struct vg_clock_use *use)

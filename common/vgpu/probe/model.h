@@ -75,9 +75,9 @@ struct vg_clock_use {
 };
 
 /** @return a kernel's share of the GPU. @param balance, scheduler_balance  see vg_clock_result
- * @param ns  the kernel's time */
+ * @param slots  the share of the block slots that it fills @param ns  the kernel's time */
 struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance,
-                                    double scheduler_balance, double ns);
+                                    double scheduler_balance, double slots, double ns);
 
 /** @return the relative speed of a kernel that runs beside others: 1: all of them fit, 0: nothing
  * is left for this kernel.

@@ -93,6 +93,9 @@ Test(timeline, kernels_of_several_streams_share_the_chip)
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{1}}), 8000, 1e-3, "no faster than one");
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0, 0, 0.5}}), 4000, 1e-3);
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0.125}}), 1000, 1e-3, "room for all");
+    const struct vg_clock_use waits = {{[3] = 0.125}}, computes_too = {{[0] = 0.1, [3] = 0.125}};
+    cr_assert_float_eq(eight_at_once(waits), 1000, 1e-3, "each waits on slots of its own");
+    cr_assert_gt(eight_at_once(computes_too), 1500, "no faster than one kernel on all slots");
     /* A computing and a loading kernel at the same time take as long as one that does both. */
     struct vg_profile p = h200();
     struct vg_clock_use computes = {{1}}, loads = {{0, 0, 1}};

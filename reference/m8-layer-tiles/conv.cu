@@ -57,7 +57,7 @@
 #ifndef ROWS_MAP
 #define ROWS_MAP 3 /* conv_one_map: rows of outputs per thread */
 #endif
-#define AT_A_TIME   12 /* floats of an image that a thread loads at once */
+#define AT_A_TIME   16 /* floats of an image that a thread loads at once */
 #define GRID_DIM_X  2147483647
 #define SHARED_MOST 49152 /* bytes of shared memory that a block gets without a special request */
 
@@ -151,7 +151,7 @@ static __device__ void copy_to_shared(float *to, const float *from, int n)
  * and computes K * MAPS * ROWS multiply-adds from these.
  * @param groups  groups of MAPS maps that a block computes: all, or its share; gridDim.y blocks
  * share an image if there are fewer images than blocks that fit on the device
- * @pre shape.K = K, MAPS is a multiple of 4; image_bytes() of dynamic shared memory */
+ * @pre shape.K = K, H_out >= ROWS, MAPS is a multiple of 4; image_bytes() of dynamic shared memory */
 template <int K, int MAPS, int ROWS>
 __global__ void __launch_bounds__(BLK_IMAGE, 2)
     conv_whole_image(struct conv_shape shape, int groups, const float *x, const float *k, float *y)
@@ -178,16 +178,18 @@ __global__ void __launch_bounds__(BLK_IMAGE, 2)
         __syncthreads();
 
         for (int i = threadIdx.x; i < groups * tiles * W_out; i += blockDim.x) {
-            const int group = i / (tiles * W_out), h0 = i / W_out % tiles * ROWS, w = i % W_out;
+            const int group = i / (tiles * W_out), w = i % W_out;
+            /* The last tile ends at the lower edge; some of its rows are also in the tile above. */
+            const int h0 = min(i / W_out % tiles * ROWS, H_out - ROWS);
             float sum[MAPS][ROWS] = {};
-            for (int c = 0; c < C; c++)
+            const float *map = image + h0 * W + w;
+            const float4 *weight = (const float4 *)weights + group * (K * MAPS / 4);
+            for (int c = 0; c < C; c++, map += H * W)
 #pragma unroll 1
-                for (int q = 0; q < K; q++) {
-                    float column[ROWS + K - 1]; /* past the lower edge, the last row again */
+                for (int q = 0; q < K; q++, weight += (groups - 1) * (K * MAPS / 4)) {
+                    float column[ROWS + K - 1];
                     for (int r = 0; r < ROWS + K - 1; r++)
-                        column[r] = image[(c * H + min(h0 + r, H - 1)) * W + w + q];
-                    const float4 *weight =
-                        (const float4 *)(weights + ((c * K + q) * groups + group) * K * MAPS);
+                        column[r] = map[r * W + q];
                     for (int p = 0; p < K; p++)
                         for (int m = 0; m < MAPS; m += 4) {
                             const float4 four = *weight++;
@@ -202,7 +204,7 @@ __global__ void __launch_bounds__(BLK_IMAGE, 2)
             const int m0 = first_map + group * MAPS;
             for (int m = 0; m < MAPS; m++)
                 for (int r = 0; r < ROWS; r++)
-                    if (m0 + m < M && h0 + r < H_out)
+                    if (m0 + m < M)
                         y[(((size_t)b * M + m0 + m) * H_out + h0 + r) * W_out + w] = sum[m][r];
         }
     }
@@ -255,14 +257,15 @@ static unsigned blocks_for(size_t threads, unsigned per_block)
 
 /** Launches conv_whole_image() with as many blocks as the device can hold at a time or, if some of
  * them would have no image, with a block for each group of maps. @return whether it was launched:
- * the image and its weights may be too large for shared memory */
+ * the image may have fewer rows than a tile, or it and its weights may be too large for shared memory */
 template <int K, int MAPS, int ROWS>
 static bool launch_whole_image(const struct conv_shape *shape, const float *x, const float *k,
                                float *y)
 {
     const int groups = ROUND_UP(shape->M, MAPS) / MAPS;
     size_t bytes = image_bytes(shape, groups * MAPS);
-    if (bytes > (size_t)device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    if (shape->H - K + 1 < ROWS ||
+        bytes > (size_t)device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin))
         return false;
     int per_multiprocessor = 0;
     cudaFuncSetAttribute(conv_whole_image<K, MAPS, ROWS>,
@@ -303,8 +306,10 @@ static bool launch_for_layer(const struct conv_shape *shape, const float *x, con
      * layer, the smaller tile is faster. */
     const size_t large = (size_t)ROUND_UP(shape->M, 8) * ROUND_UP(H_out, 5);
     const size_t small = (size_t)ROUND_UP(shape->M, 4) * ROUND_UP(H_out, 2);
-    if (large * 2 <= small * 3)
-        return launch_whole_image<K, 8, 5>(shape, x, k, y);
+    if (large * 2 <= small * 3 && H_out >= 5)
+        return shape->B < 2 * device_has(cudaDevAttrMultiProcessorCount)
+                   ? launch_whole_image<K, 4, 5>(shape, x, k, y)
+                   : launch_whole_image<K, 8, 5>(shape, x, k, y);
     return launch_whole_image<K, 4, 2>(shape, x, k, y);
 }
 /* END SOLUTION */

@@ -87,6 +87,14 @@ __constant__ __align__(256) float ordered_weights[WEIGHTS_MOST];
  * bytes. */
 #define RUN(K, MAPS) ROUND_UP((K) * (MAPS), 16)
 
+/** Floats from a column to the next one in shared memory: a multiple of 4, so that a thread can load
+ * 4 floats at a time, and an odd one, so that lanes with neighbouring columns use different banks. */
+#define COLUMN_PITCH(ROWS) ((ROUND_UP(ROWS, 4) / 4 | 1) * 4)
+
+/** Columns of x that a step of conv_columns needs at most: 32, and K - 1 for each tile of an image
+ * in which the step computes columns. */
+#define STAGED_COLUMNS(K, W_OUT) (32 + ((K)-1) * (((W_OUT) + 30) / (W_OUT) + 1))
+
 /** For layers with one input map: a thread loads the input of ROWS x COLS outputs into registers,
  * and computes these outputs in every output map from it. COLS = 2 loads and stores two floats at a
  * time.
@@ -314,42 +322,46 @@ __global__ void order_weights(struct conv_shape shape, const float *__restrict__
  * address computations
  * @tparam STAGE  input maps of a stage
  * @tparam BLOCKS  blocks per multiprocessor, for which the compiler must save registers
- * @param images  largest number of images that a step reaches
- * @pre shape.K = K, M >= MAPS, H_out >= ROWS; ordered_weights has been filled; the grid has enough
- * rows for all groups of MAPS maps, one per warp; with SIDE, also H = W = SIDE, STAGE divides C, and
- * each warp has a group; dynamic shared memory for 2 * images times STAGE input maps, rounded up to
- * 4 floats */
+ * @param staged  columns of x in a stage: STAGED_COLUMNS(K, W_out)
+ * @pre shape.K = K, M >= MAPS, H_out >= ROWS; staged <= BLK_COLUMNS; ordered_weights has been
+ * filled; the grid has enough rows for all groups of MAPS maps, one per warp; with SIDE, also
+ * H = W = SIDE, STAGE divides C, and each warp has a group; dynamic shared memory for
+ * 2 * STAGE * staged * COLUMN_PITCH(ROWS + K - 1) floats */
 template <int K, int SIDE, int ROWS, int MAPS, int STAGE, int BLOCKS>
 __global__ void __launch_bounds__(BLK_COLUMNS, BLOCKS)
     conv_columns(struct conv_shape shape, const float *__restrict__ x, float *__restrict__ y,
-                 int images)
+                 int staged)
 {
     extern __shared__ __align__(16) float stages[];
     const int M = shape.M, C = shape.C, H = SIDE ? SIDE : shape.H, W = SIDE ? SIDE : shape.W;
     const int H_out = H - K + 1, W_out = W - K + 1, plane = H * W;
     constexpr int UNROLL = K * ROWS * MAPS < 900 ? 2 : 1; /* more does not fit into the cache */
-    const int slot = ROUND_UP(STAGE * plane, 4);          /* floats of an image in a stage */
-    const int columns_per_image = ROUND_UP(H_out, ROWS) / ROWS * W_out;
-    const int columns = shape.B * columns_per_image;
-    /* Whether all addresses allow copies of 16 bytes. */
-    const bool quads = STAGE * plane % 4 == 0 && (SIDE || C * plane % 4 == 0);
+    constexpr int INPUTS = ROWS + K - 1, PITCH = COLUMN_PITCH(INPUTS);
+    const int tiles = ROUND_UP(H_out, ROWS) / ROWS, columns = shape.B * tiles * W_out;
+    if (SIDE)
+        staged = STAGED_COLUMNS(K, SIDE - K + 1);
+    const int map = staged * PITCH; /* floats of an input map in a stage */
 
     /* The next stage to fetch: the maps from fetch_c on, of the step that begins with column
-     * fetch_first. */
+     * fetch_first. Each thread fetches a part of one column of x: every fetch_rows'th element. */
     int fetch_first = blockIdx.x * 32, fetch_c = 0, fetch_half = 0;
+    const int fetch_rows = BLK_COLUMNS / staged, fetch_row = threadIdx.x / staged;
     const auto fetch_stage = [&] {
-        const int b0 = fetch_first / columns_per_image;
-        const int b1 = min(fetch_first + 31, columns - 1) / columns_per_image;
-        const int elems = (SIDE ? STAGE : min(STAGE, C - fetch_c)) * plane;
-        const float *from = x + ((size_t)b0 * C + fetch_c) * plane;
-        float *to = stages + fetch_half * images * slot;
-        for (int b = b0; b <= b1 && fetch_first < columns; b++, from += C * plane, to += slot)
-            if (quads)
-                for (int i = threadIdx.x * 4; i < elems; i += BLK_COLUMNS * 4)
-                    __pipeline_memcpy_async(to + i, from + i, 4 * sizeof(float));
-            else
-                for (int i = threadIdx.x; i < elems; i += BLK_COLUMNS)
-                    __pipeline_memcpy_async(to + i, from + i, sizeof(float));
+        const int column = threadIdx.x % staged; /* of the stage; then of x: */
+        const int from_column = fetch_first + fetch_first / W_out * (K - 1) + column;
+        const int segment = from_column / W, b = segment / tiles;
+        const int h0 = min(segment % tiles * ROWS, H_out - ROWS) + fetch_row;
+        if (fetch_first < columns && b < shape.B && fetch_row < fetch_rows) {
+            const float *from = x + ((size_t)b * C + fetch_c) * plane + h0 * W + from_column % W;
+            float *to = stages + fetch_half * STAGE * map + column * PITCH + fetch_row;
+#pragma unroll 1
+            for (int c = SIDE ? STAGE : min(STAGE, C - fetch_c); c > 0;
+                 c--, from += plane, to += map)
+#pragma unroll
+                for (int r = 0; r < INPUTS; r += fetch_rows)
+                    if (r + fetch_rows <= INPUTS || r + fetch_row < INPUTS)
+                        __pipeline_memcpy_async(to + r, from + r * W, sizeof(float));
+        }
         __pipeline_commit();
         fetch_half ^= 1;
         fetch_c += STAGE;
@@ -366,9 +378,9 @@ __global__ void __launch_bounds__(BLK_COLUMNS, BLOCKS)
     for (int first = blockIdx.x * 32; first < columns; first += gridDim.x * 32) {
         /* My column of this step; past the last column, the last one again, without storing it. */
         const int mine = first + threadIdx.x % 32, column = min(mine, columns - 1);
-        const int b = column / columns_per_image, place = column % columns_per_image;
-        const int w = place % W_out, h0 = min(place / W_out * ROWS, H_out - ROWS);
-        const int offset = (b - first / columns_per_image) * slot + h0 * W + w;
+        const int segment = column / W_out, w = column % W_out, b = segment / tiles;
+        const int h0 = min(segment % tiles * ROWS, H_out - ROWS);
+        const int offset = (column - first + (segment - first / W_out) * (K - 1)) * PITCH;
         const int ordered = SIDE ? group : min(group, groups - 1);
         const float *weight = ordered_weights + ordered * (C * K * RUN(K, MAPS));
         float sum[MAPS][ROWS] = {};
@@ -378,22 +390,27 @@ __global__ void __launch_bounds__(BLK_COLUMNS, BLOCKS)
             __pipeline_wait_prior(0);
             __syncthreads();
             fetch_stage();
-            const float *in = stages + half * images * slot + offset;
+            const float *in = stages + half * STAGE * map + offset;
             const int count = SIDE ? STAGE : min(STAGE, C - c0);
 #pragma unroll 1
-            for (int q = 0; q < K; q++, in++) {
+            for (int q = 0; q < K; q++, in += PITCH) {
                 const float *from = in;
 #pragma unroll UNROLL
-                for (int c = 0; c < count; c++, from += plane, weight += RUN(K, MAPS))
+                for (int c = 0; c < count; c++, from += map, weight += RUN(K, MAPS)) {
+                    float input[PITCH];
 #pragma unroll
-                    for (int r = 0; r < ROWS + K - 1; r++) {
-                        const float input = from[r * W];
+                    for (int r = 0; r < INPUTS; r++) {
+                        if (r % 4 == 0 && r + 4 <= INPUTS)
+                            *(float4 *)&input[r] = *(const float4 *)&from[r];
+                        else if (r >= INPUTS / 4 * 4)
+                            input[r] = from[r];
 #pragma unroll
                         for (int m = 0; m < MAPS; m++)
 #pragma unroll
                             for (int p = max(0, r - ROWS + 1); p <= min(r, K - 1); p++)
-                                sum[m][r - p] += input * weight[p * MAPS + m];
+                                sum[m][r - p] += input[r] * weight[p * MAPS + m];
                     }
+                }
             }
         }
         const int m0 = min(group * MAPS, M - MAPS);
@@ -524,18 +541,16 @@ template <int K, int SIDE, int ROWS, int MAPS, int STAGE, int BLOCKS>
 static bool launch_columns(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     const auto kernel = conv_columns<K, SIDE, ROWS, MAPS, STAGE, BLOCKS>;
-    const int H_out = shape->H - K + 1, W_out = shape->W - K + 1;
+    const int H_out = shape->H - K + 1;
     const int groups = ROUND_UP(shape->M, MAPS) / MAPS;
     const bool fits = shape->H == SIDE && shape->W == SIDE && shape->C % STAGE == 0 &&
                       shape->M % (WARPS_COLUMNS * MAPS) == 0;
     if (shape->M < MAPS || H_out < ROWS || (SIDE && !fits))
         return false;
-    const size_t columns_per_image = (size_t)ROUND_UP(H_out, ROWS) / ROWS * W_out;
-    const size_t columns = shape->B * columns_per_image;
-    const size_t images = (columns_per_image + 30) / columns_per_image + 1;
-    const size_t elems = ROUND_UP(STAGE * (size_t)shape->H * shape->W, 4);
-    const size_t bytes = 2 * images * elems * sizeof(float);
-    if (columns > GRID_DIM_X / 2 ||
+    const int W_out = shape->W - K + 1, staged = STAGED_COLUMNS(K, W_out);
+    const size_t columns = shape->B * (size_t)(ROUND_UP(H_out, ROWS) / ROWS) * W_out;
+    const size_t bytes = 2 * sizeof(float) * STAGE * staged * COLUMN_PITCH(ROWS + K - 1);
+    if (columns * K > GRID_DIM_X / 2 || staged > BLK_COLUMNS ||
         bytes > (size_t)device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin) ||
         !launch_order_weights<K, MAPS, STAGE, RUN(K, MAPS)>(shape, k))
         return false;
@@ -546,7 +561,7 @@ static bool launch_columns(const struct conv_shape *shape, const float *x, const
     const int x_blocks = resident * device_has(cudaDevAttrMultiProcessorCount) / y_blocks;
     const int steps = (int)blocks_for(columns, 32);
     const dim3 grid(x_blocks < 1 ? 1 : x_blocks < steps ? x_blocks : steps, y_blocks);
-    kernel<<<grid, BLK_COLUMNS, bytes>>>(*shape, x, y, (int)images);
+    kernel<<<grid, BLK_COLUMNS, bytes>>>(*shape, x, y, staged);
     return true;
 }
 
@@ -562,8 +577,8 @@ static bool launch_any_columns(const struct conv_shape *shape, const float *x, c
     const bool few = shape->B < FEW_IMAGES || !is_for_hopper((const void *)conv_any<K>);
     bool launched = false;
     if constexpr (K == 5)
-        launched = few ? launch_columns<K, 33, 15, 3, 4, 6>(shape, x, k, y)
-                       : launch_columns<K, 33, 29, 6, 4, 2>(shape, x, k, y);
+        launched = few ? launch_columns<K, 33, 15, 3, 2, 6>(shape, x, k, y)
+                       : launch_columns<K, 33, 29, 6, 6, 2>(shape, x, k, y);
     if constexpr (K == 7)
         launched = few ? launch_columns<K, 40, 17, 4, 2, 4>(shape, x, k, y)
                        : launch_columns<K, 40, 34, 4, 2, 3>(shape, x, k, y);

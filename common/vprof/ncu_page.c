@@ -12,6 +12,7 @@
 
 struct page {
     FILE *out;
+    enum ncu_format format;
     struct ncu_run run, baseline;             /* baseline.trace: NULL: none */
     const struct tr_row **launches, **before; /* kernels by start time; the baseline's kernels */
     const struct tr_row **paired; /* for each launch: the launch to compare it with, or NULL */
@@ -245,11 +246,20 @@ static void print_header(FILE *out, bool baseline)
                        "\"Estimated Speedup Type\",\"Estimated Speedup\"");
 }
 
+/* A cell with a value. @param room  for the text in the base unit */
+static const char *value_cell(const struct page *p, const struct ncu_value *v, char room[48])
+{
+    if (p->format != NCU_CSV_BASE || v->unit == v->base_unit)
+        return v->text;
+    nsight_number(room, 48, v->number == floor(v->number) ? 0 : 2, v->number);
+    return room;
+}
+
 static void add_value(struct page *p, size_t at, const char *program, const struct ncu_value *v,
                       const struct ncu_value *old)
 {
     const struct tr_row *row = p->launches[at];
-    char name[NAME_BYTES_MAX], capability[16], change[32];
+    char name[NAME_BYTES_MAX], capability[16], change[32], number[48];
     nsight_name(name, sizeof name, row->name);
     capability_of(&p->run, capability);
     change_text(change, v, old);
@@ -266,12 +276,12 @@ static void add_value(struct page *p, size_t at, const char *program, const stru
     nsight_cell(&p->csv, "%s", capability);
     nsight_cell(&p->csv, "%s", ncu_titles[v->section]);
     nsight_cell(&p->csv, "%s", v->label);
-    nsight_cell(&p->csv, "%s", v->unit);
-    nsight_cell(&p->csv, "%s", v->text);
+    nsight_cell(&p->csv, "%s", p->format == NCU_CSV_BASE ? v->base_unit : v->unit);
+    nsight_cell(&p->csv, "%s", value_cell(p, v, number));
 
     if (!p->baseline.trace)
         return;
-    nsight_cell(&p->csv, "%s", old ? old->text : "");
+    nsight_cell(&p->csv, "%s", old ? value_cell(p, old, number) : "");
     nsight_cell(&p->csv, "%s", change);
 }
 
@@ -295,9 +305,9 @@ static void print_csv(struct page *p, bool *good)
 }
 
 enum st_code ncu_print(FILE *out, const struct ncu_run *run, const struct ncu_run *baseline,
-                       bool csv, struct st_error *err)
+                       enum ncu_format format, struct st_error *err)
 {
-    struct page p = {.out = out, .run = *run};
+    struct page p = {.out = out, .format = format, .run = *run};
     bool good = true;
     p.launches = tr_select(run->trace, tr_is_kernel, tr_by_start, &p.n);
     if (baseline)
@@ -309,7 +319,7 @@ enum st_code ncu_print(FILE *out, const struct ncu_run *run, const struct ncu_ru
         good = false;
     else if (p.n == 0)
         fprintf(out, "No kernels were profiled.\n");
-    else if (csv)
+    else if (format != NCU_TEXT)
         print_csv(&p, &good);
     else
         print_text(&p, &good);

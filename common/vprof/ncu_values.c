@@ -133,7 +133,7 @@ UNITS(SECTORS, {"sector", 1});
 static void show(struct ncu_value *to, const struct unit *unit, double value)
 {
     to->number = isfinite(value) ? value : NAN;
-    to->unit = unit->name;
+    to->unit = to->base_unit = unit->name;
     snprintf(to->text, sizeof to->text, "n/a");
     if (!isfinite(value))
         return;

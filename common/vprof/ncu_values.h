@@ -22,6 +22,7 @@ enum { NCU_VALUES_MAX = 96 };
 struct ncu_value {
     enum ncu_section section;
     const char *label, *unit; /**< the scaled unit */
+    const char *base_unit;    /**< the unit before scaling */
     char text[48];            /**< the value in that unit, "n/a" if unknown */
     double number;            /**< before scaling; NAN: unknown, or not a number */
 };

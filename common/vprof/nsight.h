@@ -26,9 +26,13 @@ struct ncu_run {
     const struct vg_profile *gpu;
 };
 
+/** The formats of `ncu --page details`. With --csv, ncu prints values in base units (ns, byte) after
+ * profiling a program, and in scaled units for a file that it reads. */
+enum ncu_format { NCU_TEXT, NCU_CSV_SCALED, NCU_CSV_BASE };
+
 /** Prints the sections of `ncu --page details` for each launch, in the order of the launches.
  * @param baseline  another run, or NULL: a kernel's n-th launch is compared with the baseline's
  * n-th launch of that kernel; a kernel that the baseline lacks, with the baseline's launch at that
  * position */
 enum st_code ncu_print(FILE *out, const struct ncu_run *run, const struct ncu_run *baseline,
-                       bool csv, struct st_error *err);
+                       enum ncu_format format, struct st_error *err);

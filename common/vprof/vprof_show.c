@@ -89,7 +89,11 @@ static enum st_code print_ncu(const struct vprof_options *o, const struct vprof_
     if (!code && o->baseline)
         before.gpu = gpu_of(&baseline, &gpu[1]);
     if (!code)
-        code = ncu_print(r->out, &run, o->baseline ? &before : NULL, o->csv, err);
+        code = ncu_print(r->out, &run, o->baseline ? &before : NULL,
+                         !o->csv     ? NCU_TEXT
+                         : o->import ? NCU_CSV_SCALED
+                                     : NCU_CSV_BASE,
+                         err);
     tr_free(&baseline);
     return code;
 }

@@ -271,15 +271,16 @@ Test(ncu_page, of_an_h200_is_ncus)
     const struct ncu_run with_profile = {&t, &gpu}, without = {&t, NULL};
     expected = text_of_file(GOLDEN "ncu-h200.txt");
     for (int i = 0; i < 2; i++) {
-        PRINTED(text, cr_assert_eq(ncu_print(out, i ? &without : &with_profile, NULL, false, &err),
-                                   ST_OK));
+        PRINTED(text,
+                cr_assert_eq(ncu_print(out, i ? &without : &with_profile, NULL, NCU_TEXT, &err),
+                             ST_OK));
         cr_expect_str_eq(strchr(text, '\n') + 1, expected, "after the line of the process");
         free(text);
     }
     free(expected);
     /* compares the columns of the CSV after ID, Process ID and Process Name */
     expected = text_of_file(GOLDEN "ncu-h200.csv");
-    PRINTED(text, cr_assert_eq(ncu_print(out, &without, NULL, true, &err), ST_OK));
+    PRINTED(text, cr_assert_eq(ncu_print(out, &without, NULL, NCU_CSV_SCALED, &err), ST_OK));
     char *at = expected, *line = text;
     for (; *at && *line; at += strcspn(at, "\n") + 1, line += strcspn(line, "\n") + 1) {
         for (int column = 0; column < 3; column++)
@@ -290,6 +291,16 @@ Test(ncu_page, of_an_h200_is_ncus)
     cr_expect(!*at && !*line, "as many lines");
     free(text);
     free(expected);
+    /* ncu's values in base units, as it prints them after profiling a program */
+    static const char *const base[] = {
+        "\"DRAM Frequency\",\"hz\",\"3,", "\"Duration\",\"ns\",\"109,504\",\n",
+        "\"Duration\",\"ns\",\"34,624\",\n",
+        "\"Driver Shared Memory Per Block\",\"byte/block\",\"1,024\",\n",
+        "\"Grid Size\",\"\",\"2,500\",\n"};
+    PRINTED(text, cr_assert_eq(ncu_print(out, &without, NULL, NCU_CSV_BASE, &err), ST_OK));
+    for (size_t i = 0; i < sizeof base / sizeof *base; i++)
+        cr_expect(strstr(text, base[i]), "%s", base[i]);
+    free(text);
     unlink(trace);
     tr_free(&t);
 }
@@ -314,7 +325,7 @@ Test(ncu_page, pairs_launches_by_kernel_and_turn)
     cr_assert_eq(tr_parse(now_text, (size_t)n, "now", &now, NULL), ST_OK);
     cr_assert_eq(tr_parse(then_text, (size_t)m, "then", &then, NULL), ST_OK);
     const struct ncu_run run = {&now, NULL}, baseline = {&then, NULL};
-    PRINTED(text, cr_assert_eq(ncu_print(out, &run, &baseline, false, &err), ST_OK));
+    PRINTED(text, cr_assert_eq(ncu_print(out, &run, &baseline, NCU_TEXT, &err), ST_OK));
     static const char *const titles[] = {
         "  a (1, ", "  Baseline: a (10, ", "  b (2, ", "  Baseline: b (30, ",
         "  a (3, ", "  Baseline: a (40, ", "  d (4, ", "  Baseline: a (40, ",
@@ -339,18 +350,18 @@ Test(ncu_page, is_compared_with_a_baseline)
     char *text;
     read_h200(&gpu);
     const struct ncu_run run = {&now, &gpu}, baseline = {&then, &gpu};
-    PRINTED(text, cr_assert_eq(ncu_print(out, &run, &baseline, false, &err), ST_OK));
+    PRINTED(text, cr_assert_eq(ncu_print(out, &run, &baseline, NCU_TEXT, &err), ST_OK));
     HAS(text, "  Baseline: f (264, 1, 1)x(256, 1, 1), Context 1, ");
     HAS(text, "25 (-50.00%)\n");
     HAS(text, " 2 (+0.00%)\n");
     free(text);
-    PRINTED(text, cr_assert_eq(ncu_print(out, &run, &baseline, true, &err), ST_OK));
+    PRINTED(text, cr_assert_eq(ncu_print(out, &run, &baseline, NCU_CSV_SCALED, &err), ST_OK));
     HAS(text, ",\"Baseline Value\",\"Baseline Change\"\n");
     HAS(text, "\"Issued Warp Per Scheduler\",\"\",\"0.25\","
               "\"0.50\",\"-50.00%\"\n");
     HAS(text, "\"Mem Busy\",\"%\",\"n/a\",\"n/a\",\"\"\n");
     free(text);
-    PRINTED(text, cr_assert_eq(ncu_print(out, &run, NULL, false, &err), ST_OK));
+    PRINTED(text, cr_assert_eq(ncu_print(out, &run, NULL, NCU_TEXT, &err), ST_OK));
     cr_expect_not(strstr(text, "Baseline"), "%s", text);
     free(text);
     tr_free(&now);

@@ -30,8 +30,9 @@
  * Hence two kernels, and a third for the other layers:
  *
  *     conv_one_map        C = 1              a thread: 3 rows of 1 output, all M maps one by one
- *     conv_whole_image    image fits         a thread: 5 rows of 1 output in 8 maps at once, or,
- *                         shared memory      where that extends far past the edges, 2 rows, 4 maps
+ *     conv_whole_image    image fits         a thread: 5 rows of 1 output in 8 maps at once (4 if
+ *                         shared memory      there are few images), or, where that extends far past
+ *                                            the edges, 2 rows, 4 maps
  *     conv_any            everything else    a thread: one output
  *
  * The first two kernels must know the size of the filter when they are compiled, since an array is
@@ -303,7 +304,8 @@ static bool launch_for_layer(const struct conv_shape *shape, const float *x, con
         return true;
     }
     /* The larger tile reads less for each multiply-add. If it extends far past the edges of a small
-     * layer, the smaller tile is faster. */
+     * layer, the smaller tile is faster. With few images, more blocks share an image if each computes
+     * fewer maps. */
     const size_t large = (size_t)ROUND_UP(shape->M, 8) * ROUND_UP(H_out, 5);
     const size_t small = (size_t)ROUND_UP(shape->M, 4) * ROUND_UP(H_out, 2);
     if (large * 2 <= small * 3 && H_out >= 5)

@@ -45,7 +45,12 @@
  *     warps 0 to 3 of each step: maps 0 to 5, 6 to 11, 12 to 17, 18 to 23
  *
  * A step goes through the input maps in stages of a few maps each. While it computes a stage, the
- * inputs of the next one are copied to the other half of shared memory: those of its images.
+ * columns of x that the next one reads are copied to the other half of shared memory, each column as
+ * one run, so that a thread loads four inputs at a time:
+ *
+ *     column of x      0   1  ...  32   33  34  ...  39         of conv2's first step
+ *     image            |       0    |        1 ...
+ *     shared memory    33 inputs of column 0, padding, 33 inputs of column 1, padding, ...
  *
  * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
@@ -87,8 +92,8 @@ __constant__ __align__(256) float ordered_weights[WEIGHTS_MOST];
  * bytes. */
 #define RUN(K, MAPS) ROUND_UP((K) * (MAPS), 16)
 
-/** Floats from a column to the next one in shared memory: a multiple of 4, so that a thread can load
- * 4 floats at a time, and an odd one, so that lanes with neighbouring columns use different banks. */
+/** Floats from a column to the next one in shared memory: an odd multiple of 4, so that a thread can
+ * load 4 floats at a time, and lanes with neighbouring columns use different banks. */
 #define COLUMN_PITCH(ROWS) ((ROUND_UP(ROWS, 4) / 4 | 1) * 4)
 
 /** Columns of x that a step of conv_columns needs at most: 32, and K - 1 for each tile of an image
@@ -343,14 +348,16 @@ __global__ void __launch_bounds__(BLK_COLUMNS, BLOCKS)
     const int map = staged * PITCH; /* floats of an input map in a stage */
 
     /* The next stage to fetch: the maps from fetch_c on, of the step that begins with column
-     * fetch_first. Each thread fetches a part of one column of x: every fetch_rows'th element. */
+     * fetch_first. The columns of x of all tiles are numbered in one sequence, too; a tile has K - 1
+     * more of them than columns of outputs. Each thread fetches every fetch_rows'th element of one
+     * column. */
     int fetch_first = blockIdx.x * 32, fetch_c = 0, fetch_half = 0;
     const int fetch_rows = BLK_COLUMNS / staged, fetch_row = threadIdx.x / staged;
     const auto fetch_stage = [&] {
-        const int column = threadIdx.x % staged; /* of the stage; then of x: */
+        const int column = threadIdx.x % staged;
         const int from_column = fetch_first + fetch_first / W_out * (K - 1) + column;
-        const int segment = from_column / W, b = segment / tiles;
-        const int h0 = min(segment % tiles * ROWS, H_out - ROWS) + fetch_row;
+        const int tile = from_column / W, b = tile / tiles;
+        const int h0 = min(tile % tiles * ROWS, H_out - ROWS) + fetch_row;
         if (fetch_first < columns && b < shape.B && fetch_row < fetch_rows) {
             const float *from = x + ((size_t)b * C + fetch_c) * plane + h0 * W + from_column % W;
             float *to = stages + fetch_half * STAGE * map + column * PITCH + fetch_row;
@@ -378,9 +385,9 @@ __global__ void __launch_bounds__(BLK_COLUMNS, BLOCKS)
     for (int first = blockIdx.x * 32; first < columns; first += gridDim.x * 32) {
         /* My column of this step; past the last column, the last one again, without storing it. */
         const int mine = first + threadIdx.x % 32, column = min(mine, columns - 1);
-        const int segment = column / W_out, w = column % W_out, b = segment / tiles;
-        const int h0 = min(segment % tiles * ROWS, H_out - ROWS);
-        const int offset = (column - first + (segment - first / W_out) * (K - 1)) * PITCH;
+        const int tile = column / W_out, w = column % W_out, b = tile / tiles;
+        const int h0 = min(tile % tiles * ROWS, H_out - ROWS);
+        const int offset = (column - first + (tile - first / W_out) * (K - 1)) * PITCH;
         const int ordered = SIDE ? group : min(group, groups - 1);
         const float *weight = ordered_weights + ordered * (C * K * RUN(K, MAPS));
         float sum[MAPS][ROWS] = {};

@@ -61,7 +61,7 @@ static struct origin half_of(struct origin o, int half)
 }
 
 /* @return whether all lanes hold the same number with the same origin: then lane 0 stands for all. */
-static bool is_uniform(const struct vg_warp *w, uint32_t slot)
+static bool has_one_origin(const struct vg_warp *w, uint32_t slot)
 {
     const struct origin *o = proof_slot(w, slot);
     const uint32_t stride = proof_holds(w, slot), first = proof_bits_of(w, slot, 0);
@@ -85,7 +85,7 @@ static void pack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     bool any = false, uniform = in->bytes < 4;
     for (uint32_t k = 0; k < in->vector; k++) {
         any |= proof_holds(w, parts[k]) != 0;
-        uniform = uniform && is_uniform(w, parts[k]);
+        uniform = uniform && has_one_origin(w, parts[k]);
     }
     if (!any || in->bytes < 2) {
         proof_clear(w, in->d, lanes);
@@ -215,7 +215,7 @@ static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t l
     const enum ptx_type type = in->op == IR_CVT_F16X2_F32    ? PTX_TYPE_f16x2
                                : in->op == IR_CVT_BF16X2_F32 ? PTX_TYPE_bf16x2
                                                              : (enum ptx_type)in->type;
-    const bool uniform = is_uniform(w, in->a) && is_uniform(w, in->b);
+    const bool uniform = has_one_origin(w, in->a) && has_one_origin(w, in->b);
     for (uint32_t i = 0; i < (uniform ? 1 : VG_LANES) && proof_is_half(type); i++)
         o[i] = proof_joined(proof_origin(proof_operand(w, in->b, i, PTX_TYPE_f32, 0), type),
                             proof_origin(proof_operand(w, in->a, i, PTX_TYPE_f32, 0), type));

@@ -8,10 +8,22 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #define LOOP                                                                                       \
     PTX_HEAD ".visible .entry loop(.param .u32 n)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<4>;\n"       \
              "ld.param.u32 %r1, [n];\nAGAIN: sub.s32 %r1, %r1, 1;\nsetp.gt.s32 %p1, %r1, 0;\n"     \
+             "@%p1 bra AGAIN;\nret;\n}\n"
+
+/* Accesses memory, if asked to. Then only the last block loops n times, the others once. */
+#define ACCESS_AND_LOOP                                                                            \
+    PTX_HEAD ".visible .entry loop(.param .u64 p, .param .u32 n, .param .u32 accesses)\n{\n"       \
+             ".reg .pred %p<3>;\n.reg .b32 %r<7>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n"   \
+             "ld.param.u32 %r1, [n];\nld.param.u32 %r6, [accesses];\nsetp.eq.s32 %p2, %r6, 0;\n"   \
+             "@%p2 bra LAST;\nld.global.u32 %r2, [%rd1];\nadd.s32 %r2, %r2, 1;\n"                  \
+             "st.global.u32 [%rd1], %r2;\nLAST: mov.u32 %r4, %ctaid.x;\n"                          \
+             "mov.u32 %r5, %nctaid.x;\nsub.s32 %r5, %r5, 1;\nsetp.eq.s32 %p1, %r4, %r5;\n"         \
+             "selp.s32 %r1, %r1, 1, %p1;\nAGAIN: sub.s32 %r1, %r1, 1;\nsetp.gt.s32 %p1, %r1, 0;\n" \
              "@%p1 bra AGAIN;\nret;\n}\n"
 
 static sem_t began, may_end, closed;
@@ -136,4 +148,75 @@ Test(entries, code_is_dropped_with_its_module, .timeout = 60)
     sem_wait(&closed);
     cr_assert_gt(atomic_load(&made), 0);
     cr_assert_eq(atomic_load(&dropped), atomic_load(&made));
+}
+
+/* A translation may begin after 4000000 executed instructions of loops. */
+enum { MANY_ROUNDS = 1500000, MORE_ROUNDS = 200000 };
+
+static struct vg_device *open_for_translation(struct vg_module **m, uint64_t *p)
+{
+    const uint32_t zero = 0;
+    sem_init(&began, 0, 0);
+    sem_init(&may_end, 0, 100);
+    sem_init(&closed, 0, 0);
+    struct vg_device *d = gpu_open(1);
+    vg_device_engine_set(d, VG_ENGINE_AUTO, find);
+    *m = gpu_load(d, ACCESS_AND_LOOP);
+    *p = gpu_alloc(d, &zero, sizeof zero);
+    return d;
+}
+
+static void run(struct vg_device *d, struct vg_module *m, uint64_t p, uint32_t blocks, uint32_t n,
+                bool accesses)
+{
+    const struct {
+        uint64_t p;
+        uint32_t n, accesses;
+    } parameters = {p, n, accesses};
+    cr_assert(!gpu_run(d, m, "loop", blocks, 32, &parameters).faulted);
+}
+
+static bool begins_within(time_t seconds)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += seconds;
+    return sem_timedwait(&began, &end) == 0;
+}
+
+/* Only the last block asks for the translation. */
+Test(entries, a_launch_that_ends_soon_postpones_the_translation, .timeout = 120)
+{
+    struct vg_module *m;
+    uint64_t p;
+    struct vg_device *d = open_for_translation(&m, &p);
+    run(d, m, p, 64, MANY_ROUNDS, true);
+    run(d, m, p, 65, MORE_ROUNDS, true);
+    cr_assert(!begins_within(1));
+    for (int i = 0; i < 4; i++) /* launches of one size: more of them will follow */
+        run(d, m, p, 64, MORE_ROUNDS, true);
+    cr_assert(begins_within(60));
+    vg_device_close(d);
+}
+
+Test(entries, a_few_blocks_do_not_postpone_the_translation, .timeout = 120)
+{
+    struct vg_module *m;
+    uint64_t p;
+    struct vg_device *d = open_for_translation(&m, &p);
+    run(d, m, p, 63, MANY_ROUNDS, true);
+    cr_assert(begins_within(60));
+    vg_device_close(d);
+}
+
+Test(entries, a_translation_waits_for_the_kinds_of_accesses, .timeout = 120)
+{
+    struct vg_module *m;
+    uint64_t p;
+    struct vg_device *d = open_for_translation(&m, &p);
+    run(d, m, p, 63, MANY_ROUNDS, false);
+    cr_assert(!begins_within(1));
+    run(d, m, p, 63, MANY_ROUNDS, true);
+    cr_assert(begins_within(60));
+    vg_device_close(d);
 }

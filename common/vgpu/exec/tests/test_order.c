@@ -52,6 +52,14 @@ Test(order, a_seed_gives_one_order_in_which_everybody_comes_once)
     cr_assert_lt(warps_in_order, BLOCKS, "warps ran by number");
 }
 
+Test(order, blocks_run_by_number_one_after_the_other_if_asked)
+{
+    uint32_t got[BLOCKS * WARPS];
+    run_tickets(VG_SEED_ONE_BY_ONE, got);
+    for (uint32_t i = 0; i < BLOCKS * WARPS; i++)
+        cr_assert_eq(got[i] / WARPS, i / WARPS, "warp %u was number %u", i, got[i]);
+}
+
 /* Every block stores to its own element, but block 20 stores out of bounds. */
 static const char *const one_misses = PTX_HEAD
     ".visible .entry miss(.param .u64 p)\n{\n"

@@ -110,15 +110,18 @@ template <typename T> __device__ T __hsub2(T a, T b);
 template <typename T> __device__ T __hmul2(T a, T b);
 template <typename T> __device__ T __hfma2(T a, T b, T c);
 
-namespace nvcuda {
-namespace wmma {
+namespace nvcuda
+{
+namespace wmma
+{
 enum layout_t { mem_row_major, mem_col_major };
 struct matrix_a;
 struct matrix_b;
 struct accumulator;
 struct row_major;
 struct col_major;
-namespace precision {
+namespace precision
+{
 struct tf32;
 }
 template <typename T> struct element {

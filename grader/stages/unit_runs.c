@@ -323,10 +323,12 @@ bool gr_unit_is_nan_anyway(struct grading *g, const struct gr_unit_stage *st)
     gr_arena_fill(&g->arena, &conv);
     memset(y, 0, elems * sizeof *y);
     gr_run_limited(g, &conv.shape, &run);
-    bool anyway = run.outcome == GR_RAN;
-    for (size_t i = 0; i < elems; i++)
-        anyway &= !isnan(c->y[i]) || isnan(y[i]);
-    return anyway;
+    size_t before = 0, again = 0;
+    for (size_t i = 0; i < elems; i++) {
+        before += isnan(c->y[i]) != 0;
+        again += isnan(c->y[i]) && isnan(y[i]);
+    }
+    return run.outcome == GR_RAN && before && again == before;
 }
 
 bool gr_unit_is_reordered(const struct grading *g, size_t number)

@@ -57,6 +57,31 @@ static void name_order(enum gr_needs needs, struct gr_diagnosis *to)
             : "does one block set an element to 0 to which other blocks add, or read what another block stores? Do that in an earlier launch. Does each output belong to one block?");
 }
 
+/* Names the pointer or the grid that leaves outputs unwritten, if it is known. */
+static void explain_unwritten(struct grading *g, const struct gr_unit_stage *st,
+                              struct gr_diagnosis *to)
+{
+    if (is_all_wrong(st) && kernels_ran(g))
+        snprintf(
+            to->hint, sizeof to->hint, "%s",
+            g->milestone.exercise->host_tensors
+                ? "Kernels ran, and no copy wrote y: copy the results from device memory to y with cudaMemcpyDeviceToHost. The first argument of cudaMemcpyAsync is the destination."
+                : "Kernels ran and stored nothing into y: through which pointer do they store? Copy results in your own memory to y, with cudaMemcpyDeviceToDevice.");
+    /* (a grid with exchanged axes may be too short along two of them in a few shapes) */
+    const bool swapped = st->swapped == wrong_shapes(st),
+               too_short = 10 * st->too_short >= 9 * wrong_shapes(st);
+    if (swapped || too_short) {
+        const size_t used = strlen(to->message);
+        snprintf(to->message + used, sizeof to->message - used, " In one of them %s.",
+                 swapped ? st->swapped_clue : st->short_clue);
+        snprintf(
+            to->hint, sizeof to->hint, "%s",
+            swapped
+                ? "each axis of the grid needs one meaning: compare the dim3 of the launch with the kernel's use of blockIdx.x and .y"
+                : "divide the size of y by the tile of the kernel that is launched (threads times the outputs of a thread), and round up");
+    }
+}
+
 /* Names the mistake. First choice: a pattern that predicts the wrong outputs; second: the first
  * accident, a crash or a finding with its line; third: the indices and shapes of the wrong
  * outputs. */
@@ -83,25 +108,8 @@ static void diagnose(struct grading *g, const struct gr_unit_stage *st, struct g
     }
     if (st->found && !to->predicts)
         to->pattern = "";
-    if (strcmp(to->pattern, "unwritten") == 0 && is_all_wrong(st) && kernels_ran(g))
-        snprintf(
-            to->hint, sizeof to->hint, "%s",
-            g->milestone.exercise->host_tensors
-                ? "Kernels ran, and no copy wrote y: copy the results from device memory to y with cudaMemcpyDeviceToHost. The first argument of cudaMemcpyAsync is the destination."
-                : "Kernels ran and stored nothing into y: through which pointer do they store? Copy results in your own memory to y, with cudaMemcpyDeviceToDevice.");
-    /* (a grid with exchanged axes may be too short along two of them in a few shapes) */
-    const bool swapped = st->swapped == wrong_shapes(st),
-               too_short = 10 * st->too_short >= 9 * wrong_shapes(st);
-    if (strcmp(to->pattern, "unwritten") == 0 && (swapped || too_short)) {
-        const size_t used = strlen(to->message);
-        snprintf(to->message + used, sizeof to->message - used, " In one of them %s.",
-                 swapped ? st->swapped_clue : st->short_clue);
-        snprintf(
-            to->hint, sizeof to->hint, "%s",
-            swapped
-                ? "each axis of the grid needs one meaning: compare the dim3 of the launch with the kernel's use of blockIdx.x and .y"
-                : "divide the size of y by the tile of the kernel that is launched (threads times the outputs of a thread), and round up");
-    }
+    if (strcmp(to->pattern, "unwritten") == 0)
+        explain_unwritten(g, st, to);
     if (st->accident[0] || to->predicts)
         return;
     const enum gr_alone alone =

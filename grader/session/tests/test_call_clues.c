@@ -245,11 +245,11 @@ Test(call_clues, accept_arguments_in_order)
     static const char *const launches[] = {
         "conv<<<n, 256>>>(x, k, y, s->M, s->C, s->H);",
         "conv<<<n, 256>>>(d_x, d_k, d_y, s->M, C, (int)s->H);",
-        "conv<<<n, 256>>>(x, k, y, C, C, s->H);",          /* one exchange alone is no proof */
+        "conv<<<n, 256>>>(x, k, y, C, C, s->H);",          /* one exchange alone does not count */
         "conv<<<n, 256>>>(x, k, y, C * 2, M + 1, s->H);",  /* expressions have a reason */
         "conv<<<n, 256>>>(x, k, y, s->C, s->M);",          /* does not compile */
         "// conv<<<n, 256>>>(x, k, y, s->C, s->M, s->H);", /* a comment */
-        "other<<<n, 256>>>(x, k, y, s->C, s->M, s->H);",   /* no kernel of this file */
+        "other<<<n, 256>>>(x, k, y, s->C, s->M, s->H);",   /* a kernel of another file */
         "__global__ void conv(int) {} conv<<<n, 256>>>(x, k, y, C, M, H);", /* overloaded */
         "conv<<<n, 256>>>(x, k, y, s->C",
     };

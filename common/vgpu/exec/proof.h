@@ -473,15 +473,20 @@ void proof_keep_atomic(struct vg_warp *w, const struct ir_insn *in, struct proof
 /** Ends a run of outputs that a lane stored without computing products in between. */
 void proof_run_end(struct vg_warp *w, int lane);
 
+/** @return the slot of element @p k of an access. @param single  the slot if there is only one */
+static inline uint32_t proof_element_slot(const struct vg_warp *w, const struct ir_insn *in, int k,
+                                          uint32_t single)
+{
+    return in->vector == 1 ? single : w->frame->function->extra[in->extra + (uint32_t)k];
+}
+
 /** Called before an instruction is executed. */
 void proof_step(const struct ir_insn *in, struct vg_warp *w);
 void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
-/** Execute accesses to bytes. @param at  the lanes' addresses @param offset  of the byte from there */
-void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
-                     const uint64_t at[VG_LANES], uint32_t offset, uint32_t slot);
-void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
-                      const uint64_t at[VG_LANES], uint32_t offset, uint32_t slot);
+/** Execute accesses to bytes. */
+void proof_load_bytes(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+void proof_store_bytes(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);

@@ -17,8 +17,8 @@ struct proof_bytes {
     struct origin first; /* of byte 0 */
 };
 
-void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
-                     const uint64_t at[VG_LANES], uint32_t offset, uint32_t slot)
+static void load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                      const uint64_t at[VG_LANES], uint32_t offset, uint32_t slot)
 {
     struct origin o[VG_LANES] = {{0}};
     for (uint32_t left = lanes; left; left &= left - 1) {
@@ -35,6 +35,14 @@ void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes
         o[i].lost = byte ? NOT_A_NUMBER | byte : all.lost;
     }
     proof_put(w, slot, lanes, o, 1, 0);
+}
+
+void proof_load_bytes(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    uint64_t at[VG_LANES];
+    proof_addresses(w, in, at);
+    for (int k = 0; k < in->vector; k++)
+        load_byte(in, w, lanes, at, (uint32_t)k, proof_element_slot(w, in, k, in->d));
 }
 
 static bool is_byte(struct origin o, uint32_t number)
@@ -61,8 +69,8 @@ static struct origin add_byte(struct proof_bytes *to, uint64_t address, struct o
     return all;
 }
 
-void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
-                      const uint64_t at[VG_LANES], uint32_t offset, uint32_t slot)
+static void store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                       const uint64_t at[VG_LANES], uint32_t offset, uint32_t slot)
 {
     const bool holds = proof_holds(w, slot);
     if (holds && !w->proof.bytes)
@@ -75,4 +83,12 @@ void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
             o = add_byte(&w->proof.bytes[i], address, holds ? proof_slot(w, slot)[i] : o);
         proof_keep(w, in, proof_place(w, in, i, address & ~UINT64_C(3)), -1, o);
     }
+}
+
+void proof_store_bytes(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    uint64_t at[VG_LANES];
+    proof_addresses(w, in, at);
+    for (int k = 0; k < in->vector; k++)
+        store_byte(in, w, lanes, at, (uint32_t)k, proof_element_slot(w, in, k, in->b));
 }

@@ -337,12 +337,6 @@ void proof_keep_atomic(struct vg_warp *w, const struct ir_insn *in, struct proof
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
 
-static uint32_t element_slot(const struct vg_warp *w, const struct ir_insn *in, int k,
-                             uint32_t single)
-{
-    return in->vector == 1 ? single : w->frame->function->extra[in->extra + (uint32_t)k];
-}
-
 static int half_of(const struct ir_insn *in, uint64_t address)
 {
     return in->bytes >= 4 ? WHOLE : (int)(address >> 1 & 1);
@@ -482,11 +476,7 @@ void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     const uint32_t stride = (uint32_t)ptx_type_bytes((enum ptx_type)in->type2) == 8 ? 2 : 1;
     proof_addresses(w, in, at);
     for (int k = 0; k < in->vector; k++) {
-        const uint32_t slot = element_slot(w, in, k, in->d);
-        if (in->bytes == 1) {
-            proof_load_byte(in, w, lanes, at, (uint32_t)k, slot);
-            continue;
-        }
+        const uint32_t slot = proof_element_slot(w, in, k, in->d);
         proof_clear(w, slot, words < stride ? lanes : 0);
         for (uint32_t word = 0; word < words && word < stride; word++)
             if (!load_words(in, w, lanes, at, (uint64_t)k * in->bytes + 4 * word, slot, stride,
@@ -509,12 +499,8 @@ void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     const uint32_t stride = (uint32_t)ptx_type_bytes((enum ptx_type)in->type2) == 8 ? 2 : 1;
     proof_addresses(w, in, at);
     for (int k = 0; k < in->vector; k++) {
-        const uint32_t slot = element_slot(w, in, k, in->b);
+        const uint32_t slot = proof_element_slot(w, in, k, in->b);
         const bool holds = proof_holds(w, slot);
-        if (in->bytes == 1) {
-            proof_store_byte(in, w, lanes, at, (uint32_t)k, slot);
-            continue;
-        }
         for (uint32_t left = lanes; left; left &= left - 1) {
             const int i = __builtin_ctz(left);
             for (uint32_t word = 0; word < words; word++) {

@@ -209,10 +209,10 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
         proof_integer(in, w, lanes, row.type);
         break;
     case KIND_LOAD:
-        proof_load(in, w, lanes);
+        (in->bytes == 1 ? proof_load_bytes : proof_load)(in, w, lanes);
         break;
     case KIND_STORE:
-        proof_store(in, w, lanes);
+        (in->bytes == 1 ? proof_store_bytes : proof_store)(in, w, lanes);
         break;
     case KIND_ATOMIC:
         proof_atomic(in, w, lanes);

@@ -324,6 +324,7 @@ bool gr_device_copies(const struct gr_device_record *r, struct gr_copies *to)
                    out = running[TO_HOST] > 0;
         to->kernel_ns += kernel ? ns : 0;
         to->copy_ns += ns * (in + out);
+        to->crossing_ns += in && out && !kernel ? ns : 0;
         to->overlapped_ns += (in && (kernel || out) ? ns : 0) + (out && (kernel || in) ? ns : 0);
     }
     const bool good = edge != NULL;

@@ -74,7 +74,8 @@ struct gr_copies {
     double in_bytes, out_bytes; /**< to the device, back to the host */
     double copy_ns;             /**< time of all copies, each direction counted separately */
     double overlapped_ns;       /**< ... of which a kernel or a copy in the other direction ran */
-    double kernel_ns;           /**< time in which at least one kernel ran that does some work */
+    double crossing_ns; /**< the time in which copies in both directions ran, but no kernel */
+    double kernel_ns;   /**< time in which at least one kernel ran that does some work */
 };
 /** @return false: out of memory. */
 bool gr_device_copies(const struct gr_device_record *record, struct gr_copies *copies);

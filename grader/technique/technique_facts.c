@@ -313,15 +313,16 @@ static double x_on_device(const struct gr_way *w)
 }
 
 /* @return the share of the copy time of x, k and y that is overlapped. Extra bytes count as not
- * overlapped. */
+ * overlapped, and neither do copies in the other direction that may run beside them. */
 static double copies_overlapped(const struct gr_way *w)
 {
     const struct conv_shape *s = &w->copied;
     const double needed = (double)sizeof(float) *
                           (double)(nn_conv_x_elems(s) + nn_conv_k_elems(s) + nn_conv_y_elems(s));
     const double part = fmin(1, ratio(needed, w->copies.in_bytes + w->copies.out_bytes));
-    return fmax(0, ratio(w->copies.overlapped_ns - (1 - part) * w->copies.copy_ns,
-                         part * w->copies.copy_ns));
+    const double extra_ns = (1 - part) * w->copies.copy_ns,
+                 beside_ns = fmin(extra_ns, w->copies.crossing_ns);
+    return fmax(0, ratio(w->copies.overlapped_ns - extra_ns - beside_ns, part * w->copies.copy_ns));
 }
 
 /* ---- facts that report more than a number ------------------------------------------------------ */

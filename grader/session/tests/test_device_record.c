@@ -210,6 +210,7 @@ Test(copies, overlap_kernels_and_the_other_direction)
     cr_expect_eq(c.kernel_ns, 200);
     cr_expect_eq(c.copy_ns, 100 + 200 + 50);
     cr_expect_eq(c.overlapped_ns, 50 + 50 + 50 + 50, "%g", c.overlapped_ns);
+    cr_expect_eq(c.crossing_ns, 50, "%g", c.crossing_ns);
 }
 
 Test(copies, one_after_the_other_do_not_overlap)

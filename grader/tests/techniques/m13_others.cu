@@ -232,6 +232,26 @@ int decoy_own_copies_beside(ARGUMENTS)
     return failed();
 }
 
+/* y is copied back while x is copied to the device a second time. */
+/* expect: of their time, copies overlapped a kernel or a copy in the other direction */
+int decoy_x_again(ARGUMENTS)
+{
+    static cudaStream_t other;
+    float *const d = floats(2 * x_floats(s) + k_floats(s) + y_floats(s)),
+                 *const again = d + x_floats(s), *const dk = again + x_floats(s),
+                 *const dy = dk + k_floats(s);
+    if (!other)
+        cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    cudaMemcpy(dk, k, 4 * k_floats(s), IN);
+    cudaMemcpy(d, x, 4 * x_floats(s), IN);
+    plain<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, d, dk, dy);
+    cudaDeviceSynchronize();
+    cudaMemcpyAsync(again, x, 4 * x_floats(s), IN, other);
+    cudaMemcpy(y, dy, 4 * y_floats(s), OUT);
+    cudaStreamSynchronize(other);
+    return failed();
+}
+
 /* x is copied to the device, and a kernel reads the other half of the images directly. */
 /* expect: of the products summed into y take x from a copy in device memory */
 int decoy_half_read_directly(ARGUMENTS)

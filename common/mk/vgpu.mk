@@ -15,8 +15,7 @@ SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*
 # the CUDA runtime's functions are ignored.
 SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
                  -isystem $(CUDA_HOME)/include -I$(BUILD)/vgpu -MMD -MP
-# The driver library, also under the names of NVIDIA's linker library: packages that do not find the linker's functions
-# there use the driver's instead.
+# The driver library, also under the names of NVIDIA's linker library, nvJitLink.
 DRIVER        := $(addprefix $(BUILD)/vgpu/,libcuda.so.1 libnvJitLink.so.13 libnvJitLink.so.12)
 VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM) $(SHIM_12) $(DRIVER))
 

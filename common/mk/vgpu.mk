@@ -92,7 +92,7 @@ $(BUILD)/vgpu-libraries/stubs.cu: common/vgpu/blas/blas_stubs.sh common/vgpu/bla
 $(BLAS): $(BUILD)/vgpu-libraries/stubs.cu $(BLAS_OBJECTS) common/vgpu/blas/blas.map
 	$(Q)$(BLAS_COMPILE) -shared -Xlinker -soname=$(@F) -Xlinker --version-script=common/vgpu/blas/blas.map \
 	    $< $(BLAS_OBJECTS) -o $@
-	$(Q)ln -sf $(@F) $(@D)/libcublas.so.12
+	$(Q)for name in libcublas.so.12 libcublasLt.so.13 libcublasLt.so.12; do ln -sf $(@F) $(@D)/$$name; done
 
 $(BUILD)/tests/blas: common/vgpu/blas/tests/blas.cu common/vgpu/tests/check.cuh
 	$(Q)$(SHOW)mkdir -p $(@D)

@@ -345,8 +345,8 @@ if wanted changed_source; then
     fi
 fi
 
-# A program that a signal ends while its kernel runs: what the kernel found before is reported, and where it was; a
-# thread that waits is no finding.
+# A program that a signal ends while its kernel runs: vgpu-run reports what the kernel found before, and where it was. A
+# wait of a thread is then not a finding.
 if wanted ended_early; then
     "$build/vgpu-run" --faults "$scratch/faults" "$build/vgpu/tests/refused/ended_early" race >"$scratch/out" 2>"$scratch/err"
     status=$?

@@ -4,6 +4,7 @@
 
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
+#include <dlfcn.h>
 
 #define BLAS(call) EXPECT((call) == CUBLAS_STATUS_SUCCESS)
 
@@ -330,8 +331,21 @@ static void long_sums()
     EXPECT(close(value, (double)tenth * n, 2e-6));
 }
 
+// A program may make a handle of cuBLASLt and not use it.
+static void light_handle()
+{
+    void *library = dlopen("libcublasLt.so.13", RTLD_NOW), *made = NULL;
+    const auto create = (cublasStatus_t(*)(void **))dlsym(library, "cublasLtCreate");
+    const auto destroy = (cublasStatus_t(*)(void *))dlsym(library, "cublasLtDestroy");
+    EXPECT(create && destroy && create(NULL) == CUBLAS_STATUS_INVALID_VALUE);
+    BLAS(create(&made));
+    EXPECT(made);
+    BLAS(destroy(made));
+}
+
 int main()
 {
+    light_handle();
     BLAS(cublasCreate(&handle));
     products<float>();
     products<double>();

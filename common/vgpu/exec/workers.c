@@ -25,6 +25,7 @@
 enum {
     MAX_RESIDENT = 2048, /* most blocks that a worker holds */
     PATIENT_ROUNDS = 64, /* turns without progress before more blocks are taken */
+    PATIENT_BESIDE = 8,  /* ... if there are several already */
     QUIET_ROUNDS = 100,  /* ... by each worker before the kernel counts as stuck */
     HOST_NAP_NS = 200000,
     TRANSLATOR_NAP_NS = 500000,
@@ -254,8 +255,8 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         const int before = count;
         const bool moved = turn(w, resident, &count, &more);
         if (count < before) {
-            patience = PATIENT_ROUNDS;
-            crowd = 1;
+            patience = count ? PATIENT_BESIDE : PATIENT_ROUNDS;
+            crowd = count ? crowd : 1;
         }
         stirred |= moved;
         if (w->drew && count < SHARING)
@@ -275,9 +276,9 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         if (moved) {
             quiet_rounds = 0;
             if (--patience < 0) {
-                patience = PATIENT_ROUNDS;
+                patience = PATIENT_BESIDE;
                 take_more(w, l, resident, &count, crowd);
-                crowd *= 2;
+                crowd = crowd < MAX_RESIDENT ? 2 * crowd : crowd;
             }
             continue;
         }

@@ -346,7 +346,7 @@ if wanted changed_source; then
 fi
 
 # A program that a signal ends while its kernel runs: vgpu-run reports what the kernel found before, and where it was. A
-# wait of a thread is then not a finding.
+# thread that waits is then not reported.
 if wanted ended_early; then
     "$build/vgpu-run" --faults "$scratch/faults" "$build/vgpu/tests/refused/ended_early" race >"$scratch/out" 2>"$scratch/err"
     status=$?

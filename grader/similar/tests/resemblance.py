@@ -8,8 +8,8 @@ the halves have different students, `again` a third class). The reported half al
 references and the right submissions of the technique sets. Few authors wrote those: pairs that share a function are
 left out, all others count.
 The target is 95% of the copies, in CUDA and in C, and at most one pair of 5000 in CUDA. Two students who make the same
-choices write the same program except for names, or the same computation; nothing tells such pairs from disguised
-copies, so they are also counted separately. disguise.py disguises the copies. Each milestone is a separate class.
+choices write the same program except for names, or the same computation, which looks like a disguised copy. Such pairs
+are also counted separately. disguise.py disguises the copies. Each milestone is a separate class.
 """
 import argparse
 import collections

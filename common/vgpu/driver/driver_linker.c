@@ -91,8 +91,9 @@ DRIVER(cuLinkDestroy, (CUlinkState state), link_destroy(state))
  * NVIDIA's linker as a library. Its header adds the toolkit's version to each name. The plain names
  * do not exist here: Python packages that do not find these use the driver's functions. */
 
-enum { LINKED, MISSING_ARCH = 2, INVALID_INPUT, INTERNAL = 6 }; /* nvJitLinkResult */
-enum { INPUT_PTX = 2, INPUT_FATBIN = 4, INPUT_ANY = 10 };       /* nvJitLinkInputType */
+/* nvJitLinkResult and nvJitLinkInputType */
+enum { LINKED, MISSING_ARCH = 2, INVALID_INPUT, INTERNAL = 6, NULL_INPUT = 10 };
+enum { INPUT_PTX = 2, INPUT_FATBIN = 4, INPUT_ANY = 10 };
 
 static int result_of(cudaError_t error)
 {
@@ -111,6 +112,8 @@ static int input_of(int type)
 static int jit_create(CUlinkState *to, uint32_t n, const char *const *options)
 {
     bool has_arch = false;
+    if (!to || !options)
+        return NULL_INPUT;
     for (uint32_t i = 0; i < n; i++)
         has_arch |= strncmp(options[i], "-arch=", 6) == 0;
     return has_arch ? result_of(link_create(0, NULL, NULL, to)) : MISSING_ARCH;

@@ -53,14 +53,15 @@ template <class... T> static int link(const char *name, T... arguments)
 
 int main()
 {
-    enum { PTX = 2, MISSING_ARCH = 2 };
-    const char *const option = "-arch=sm_80";
+    enum { PTX = 2, MISSING_ARCH = 2, NULL_INPUT = 10 };
+    const char *const option = "-arch=sm_90", *const other = "-lto";
     void *handle;
     size_t bytes;
     CUmodule module;
     CUfunction squares;
     CHECK(cudaFree(0));
-    EXPECT(link("Create", &handle, 0u, (const char *const *)NULL) == MISSING_ARCH);
+    EXPECT(link("Create", &handle, 0u, (const char *const *)NULL) == NULL_INPUT);
+    EXPECT(link("Create", &handle, 1u, &other) == MISSING_ARCH);
     EXPECT(link("Create", &handle, 1u, &option) == 0);
     EXPECT(link("AddData", handle, (int)PTX, (const void *)kernel, sizeof kernel, "kernel") == 0);
     EXPECT(link("AddData", handle, (int)PTX, (const void *)function, sizeof function, "") == 0);

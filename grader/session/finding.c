@@ -4,6 +4,7 @@
 #include "grader/session/finding.h"
 
 #include "grader/session/loop_names.h"
+#include "grader/session/source_clues.h"
 #include "base/files.h"
 #include "base/shown_path.h"
 #include "nn/oracle.h"
@@ -210,26 +211,39 @@ static bool is_of_kernel(int error)
     return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719);
 }
 
-static bool find_refusal(const struct gr_device_record *record, const char *said,
-                         const struct refusal *of, struct gr_run *run)
+/* Finds where a refused call is. @param why  the virtual GPU's line, which names a launch's kernel */
+static void find_place(const char *source, const char *call, const char *why, char *to, size_t room)
+{
+    static const char launch[] = "launch of ";
+    char kernel[128] = "";
+    if (strncmp(why, launch, strlen(launch)) == 0)
+        snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(why + strlen(launch), " <("),
+                 why + strlen(launch));
+    gr_clue_place_in(source, kernel[0] ? kernel : call, kernel[0] != '\0', to, room);
+}
+
+static bool find_refusal(const struct gr_device_record *record, const char *source,
+                         const char *said, const struct refusal *of, struct gr_run *run)
 {
     for (size_t i = 0; i < record->rows; i++) {
         const struct gr_device_row *row = &record->row[i];
-        char why[256] = "";
+        char why[256] = "", place[160];
         if (strcmp(row->kind, "api") != 0 || !row->error || is_of_kernel(row->error) ||
             !strstr(row->name, of->call))
             continue;
         snprintf(run->pattern, sizeof run->pattern, "%s", of->pattern);
         line_with(said, of->word, why, sizeof why);
-        snprintf(run->message, sizeof run->message, "%.100s was refused with %s%s%s", row->name,
-                 error_name(row->error), why[0] ? ": " : "", why);
+        find_place(source, row->name, why, place, sizeof place);
+        snprintf(run->message, sizeof run->message, "%.100s%s was refused with %s%s%s", row->name,
+                 place, error_name(row->error), why[0] ? ": " : "", why);
         snprintf(run->hint, sizeof run->hint, "%s", of->hint);
         return true;
     }
     return false;
 }
 
-bool gr_finding_refused(const struct gr_device_record *record, const char *said, struct gr_run *run)
+bool gr_finding_refused(const struct gr_device_record *record, const char *source, const char *said,
+                        struct gr_run *run)
 {
     static const struct refusal calls[] = {
         {"Launch", "launch_failed", "launch of ",
@@ -249,7 +263,7 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
     };
     bool found = false;
     for (size_t k = 0; k < sizeof calls / sizeof *calls && !found; k++) {
-        found = find_refusal(record, said, &calls[k], run);
+        found = find_refusal(record, source, said, &calls[k], run);
         /* Otherwise the harness's own memory may be gone, after cudaDeviceReset(). */
         if (found && strcmp(calls[k].call, "Free") == 0 && !strstr(run->message, "already freed")) {
             found = false;
@@ -264,14 +278,14 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
 
 /* Reports a failed allocation as the cause, but only if a kernel followed an invalid pointer or
  * there is no finding: a program may handle the failure and have another mistake. */
-static bool find_no_memory(const struct gr_device_record *record, const char *said, bool found,
-                           struct gr_run *run)
+static bool find_no_memory(const struct gr_device_record *record, const char *source,
+                           const char *said, bool found, struct gr_run *run)
 {
     static const struct refusal of = {
         "Malloc", "out_of_memory", "cudaMalloc",
         "a grading has 8 GiB of device memory: process only as many images at a time as fit; if cudaMalloc() fails or conv_workspace() returns NULL, request less"};
     if ((found && strcmp(run->pattern, "invalid_address") != 0) ||
-        !find_refusal(record, said, &of, run))
+        !find_refusal(record, source, said, &of, run))
         return false;
     char *advice = strstr(run->message, " (hint: "); /* advice for another GPU */
     if (advice)
@@ -286,12 +300,12 @@ bool gr_finding_explain(const struct gr_device_record *record, const char *sourc
     const bool found = gr_finding_first(&record->findings, source, run);
     char then[sizeof run->message];
     snprintf(then, sizeof then, "%s", run->message);
-    if (gr_finding_refused(record, said, &refused)) {
+    if (gr_finding_refused(record, source, said, &refused)) {
         if (found && strcmp(refused.pattern, "attribute_refused") == 0)
             return found;
     } else {
         refused = *run;
-        if (!find_no_memory(record, said, found, &refused))
+        if (!find_no_memory(record, source, said, found, &refused))
             return found;
     }
     snprintf(run->pattern, sizeof run->pattern, "%s", refused.pattern);

@@ -11,9 +11,10 @@
 
 /** Describes the first runtime call that the virtual GPU refused (a launch of no blocks, a copy
  * beyond a variable) in @p run: pattern, message, hint.
+ * @param source  the student's file, in which the message says where the call is, or NULL
  * @param said  the output of the virtual GPU, which names the violated limit of a launch, or NULL
  * @return false, with @p run unchanged, if no call was refused. */
-bool gr_finding_refused(const struct gr_device_record *record, const char *said,
+bool gr_finding_refused(const struct gr_device_record *record, const char *source, const char *said,
                         struct gr_run *run);
 
 /** Describes the first of a table of findings (kind kernel file line block thread address detail

@@ -256,15 +256,67 @@ bool gr_clue_power(char *text, const char *shown, char *to, size_t room)
 
 /* ---- a file ----------------------------------------------------------------------------------- */
 
-const char *gr_clue_source(const char *source, bool of_switch, char *to, size_t room)
+/* @return the file's text, or NULL. */
+static char *text_of(const char *source)
 {
     enum { MOST_BYTES = 4 << 20 };
     char *text;
     size_t bytes;
     struct st_error ignored;
+    const bool can = source && source[0] && !file_read(source, MOST_BYTES, &text, &bytes, &ignored);
+    return can ? text : NULL;
+}
+
+/* @return whether the arguments of a call, or the configuration of a launch, follow a name. */
+static bool is_called(const char *behind, bool is_kernel)
+{
+    behind += strspn(behind, " \t\r\n");
+    if (*behind == '<' && strncmp(behind, "<<<", 3) != 0) { /* arguments of a template */
+        behind += strcspn(behind, ">;{");
+        behind += *behind == '>';
+        behind += strspn(behind, " \t\r\n");
+    }
+    return is_kernel ? strncmp(behind, "<<<", 3) == 0 : *behind == '(';
+}
+
+bool gr_clue_place(char *text, const char *shown, const char *name, bool is_kernel, char *to,
+                   size_t room)
+{
+    enum { MOST = 4 };
+    int line[MOST + 1], n = 0;
+    const char *const behind = text + strlen(text);
+    to[0] = '\0';
+    gr_blank_comments(text);
+    for (const char *c = text; n <= MOST && (c = word_in(c, behind, name)) != NULL; c++) {
+        const int here = line_of(text, c);
+        if (is_called(c + strlen(name), is_kernel) && (!n || line[n - 1] != here))
+            line[n++] = here;
+    }
+    if (!n || n > MOST)
+        return false;
+    size_t used = (size_t)snprintf(to, room, "%s%s:%d", n == 1 ? " at " : " (", shown, line[0]);
+    for (int i = 1; i < n && used < room; i++)
+        used += (size_t)snprintf(to + used, room - used, "%s%d%s", i + 1 < n ? ", " : " or ",
+                                 line[i], i + 1 < n ? "" : ")");
+    return true;
+}
+
+bool gr_clue_place_in(const char *source, const char *name, bool is_kernel, char *to, size_t room)
+{
+    char *const text = text_of(source);
+    to[0] = '\0';
+    const bool found =
+        text && gr_clue_place(text, path_shown(source, source), name, is_kernel, to, room);
+    free(text);
+    return found;
+}
+
+const char *gr_clue_source(const char *source, bool of_switch, char *to, size_t room)
+{
     const char *hint = NULL;
     to[0] = '\0';
-    if (!source || !source[0] || file_read(source, MOST_BYTES, &text, &bytes, &ignored))
+    char *const text = text_of(source);
+    if (!text)
         return NULL;
     const char *const shown = path_shown(source, source);
     if (gr_clue_arguments(text, shown, to, room))

@@ -18,6 +18,14 @@ bool gr_clue_arguments(char *text, const char *shown, char *to, size_t room);
 /** Finds K^2, which a student may take for a power. */
 bool gr_clue_power(char *text, const char *shown, char *to, size_t room);
 
+/** Finds where a text calls a runtime function or launches a kernel.
+ * @param to  set to " at conv.cu:12", or " (conv.cu:12, 40 or 51)"
+ * @return false, with @p to empty, if it does not, or in more than 4 places */
+bool gr_clue_place(char *text, const char *shown, const char *name, bool is_kernel, char *to,
+                   size_t room);
+/** The same for a file. @param source  its path, or NULL */
+bool gr_clue_place_in(const char *source, const char *name, bool is_kernel, char *to, size_t room);
+
 /** Finds the first clue in a file.
  * @param source  its path, or NULL  @param of_switch  look at the cases of a switch, too
  * @return a hint; NULL, with @p to empty, if there is no clue */

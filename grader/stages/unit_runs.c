@@ -216,7 +216,7 @@ bool gr_unit_run(struct grading *g, struct gr_unit_stage *st, struct gr_unit *u,
     /* A refused launch leaves no other trace in a program that does not check for errors. */
     const struct gr_device_record *record = gr_session_device_record(&g->session);
     if (st->compared[st->whole].wrong && !run.pattern[0] && record &&
-        gr_finding_refused(record, g->session.output.device.text, &run))
+        gr_finding_refused(record, g->session.host->source, g->session.output.device.text, &run))
         note_run(st, &run, "", spec, n);
     if (!st->compared[st->whole].wrong && record)
         note_repeats(g, &conv.shape, record);

@@ -277,3 +277,28 @@ Test(call_clues, name_an_exclusive_or_for_a_power)
     cr_expect(find_power("(K ^ 2)"));
     cr_expect_not(find_power("lane ^ 2, K ^ 20, K ^ 2u, MASK^2, K ^ x /* K^2 */"));
 }
+
+static const char *place_of(const char *source, const char *name, bool is_kernel)
+{
+    static char clue[200];
+    char *text = strdup(source);
+    gr_clue_place(text, "conv.cu", name, is_kernel, clue, sizeof clue);
+    free(text);
+    return clue;
+}
+
+Test(call_clues, name_the_place_of_a_call)
+{
+    const char *const calls = "// cudaFree(a);\ncudaFree(a); cudaFree(b);\n"
+                              "e = cudaMemcpyToSymbol<float>\n(k, x, 4);\ncudaFreeAsync(c, s);\n"
+                              "cudaFree(c);\ncudaMalloc;\n";
+    cr_expect_str_eq(place_of(calls, "cudaMemcpyToSymbol", false), " at conv.cu:3");
+    cr_expect_str_eq(place_of(calls, "cudaFree", false), " (conv.cu:2 or 6)");
+    cr_expect_str_empty(place_of(calls, "cudaMalloc", false));
+    cr_expect_str_empty(place_of("f();\nf();\nf();\nf();\nf();\n", "f", false));
+    cr_expect_str_eq(place_of("f();\nf();\nf();\n", "f", false), " (conv.cu:1, 2 or 3)");
+    const char *const launches =
+        "void conv(int);\nconv(3);\nconv<3> <<<1, 2>>>(3);\nconv2<<<1, 2>>>();";
+    cr_expect_str_eq(place_of(launches, "conv", true), " at conv.cu:3");
+    cr_expect_str_eq(place_of(launches, "conv2", true), " at conv.cu:4");
+}

@@ -65,10 +65,10 @@ Test(finding, is_a_refused_launch_and_not_a_failed_allocation)
                                   {.kind = "api", .name = "cudaLaunchKernel", .error = 1}};
     struct gr_device_record record = {.row = row, .rows = 3};
     struct gr_run run = {0};
-    cr_expect_not(gr_finding_refused(&record, NULL, &run));
+    cr_expect_not(gr_finding_refused(&record, NULL, NULL, &run));
     cr_expect_str_empty(run.pattern);
     record.rows = 4;
-    cr_expect(gr_finding_refused(&record, NULL, &run));
+    cr_expect(gr_finding_refused(&record, NULL, NULL, &run));
     cr_expect_str_eq(run.pattern, "launch_failed");
     cr_expect_str_eq(run.message,
                      "cudaLaunchKernel was refused with cudaErrorInvalidValue (invalid argument)");

@@ -328,5 +328,6 @@ Test(speed, of_streams_needs_their_technique)
         cr_expect_eq(check->status, overlaps ? GR_PASS : GR_FAIL, "%s", check->message);
         HAS(check->message, overlaps ? "0.50 times the Layer Time of the plain version"
                                      : "not compared: the gain from overlapping");
+        free(r);
     }
 }

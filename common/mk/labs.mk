@@ -45,7 +45,7 @@ LAB_NVCCFLAGS ?= -O3
 
 # The command that compiles a library: $(1) the source, $(2) the library, $(3) the milestone.
 lab_compile_cu = $(NVCC) $(LAB_BASE_NVCCFLAGS) $(call lab_nvcc_arch,$(call lab_oldest,$(3))) $(LAB_NVCCFLAGS) $(1) -o $(2)
-lab_compile_c  = $(CC) $(LAB_BASE_CFLAGS) $(LAB_CFLAGS) $(1) -lm -o $(2)
+lab_compile_c  = $(CC) -pipe $(LAB_BASE_CFLAGS) $(LAB_CFLAGS) $(1) -lm -o $(2)
 
 # compile-lab runs that command for a student's file in the sandbox, which confine sets up.
 COMPILE_LAB       := $(BUILD)/compile-lab

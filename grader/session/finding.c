@@ -211,7 +211,8 @@ static bool is_of_kernel(int error)
     return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719);
 }
 
-/* Finds where a refused call is. @param why  the virtual GPU's line, which names a launch's kernel */
+/* Finds where a refused call is. @param source  the student's file, NULL: others may have made the
+ * call @param why  the virtual GPU's line, which names a launch's kernel */
 static void find_place(const char *source, const char *call, const char *why, char *to, size_t room)
 {
     static const char launch[] = "launch of ";
@@ -278,14 +279,14 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *sourc
 
 /* Reports a failed allocation as the cause, but only if a kernel followed an invalid pointer or
  * there is no finding: a program may handle the failure and have another mistake. */
-static bool find_no_memory(const struct gr_device_record *record, const char *source,
-                           const char *said, bool found, struct gr_run *run)
+static bool find_no_memory(const struct gr_device_record *record, const char *said, bool found,
+                           struct gr_run *run)
 {
     static const struct refusal of = {
         "Malloc", "out_of_memory", "cudaMalloc",
         "a grading has 8 GiB of device memory: process only as many images at a time as fit; if cudaMalloc() fails or conv_workspace() returns NULL, request less"};
     if ((found && strcmp(run->pattern, "invalid_address") != 0) ||
-        !find_refusal(record, source, said, &of, run))
+        !find_refusal(record, NULL, said, &of, run)) /* (conv_workspace() may have made the call) */
         return false;
     char *advice = strstr(run->message, " (hint: "); /* advice for another GPU */
     if (advice)
@@ -305,7 +306,7 @@ bool gr_finding_explain(const struct gr_device_record *record, const char *sourc
             return found;
     } else {
         refused = *run;
-        if (!find_no_memory(record, source, said, found, &refused))
+        if (!find_no_memory(record, said, found, &refused))
             return found;
     }
     snprintf(run->pattern, sizeof run->pattern, "%s", refused.pattern);

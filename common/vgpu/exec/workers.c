@@ -147,9 +147,10 @@ static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block 
         *count += n;
         more -= n;
     }
-    for (int i = 0; i<before && * count> before; i++)
+    const bool took = *count > before;
+    for (int i = 0; took && i < before; i++)
         resident[i]->is_beside = true;
-    return *count > before;
+    return took;
 }
 
 /* @return the sum of all workers' progress: if it does not change, nobody makes progress. */

@@ -2,7 +2,9 @@
 #include "grader/session/finding.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEAD "kind\tkernel\tfile\tline\tblock\tthread\tdetail\tcount\n"
 #define ROW(kind, kernel, line)                                                                    \
@@ -72,6 +74,25 @@ Test(finding, is_a_refused_launch_and_not_a_failed_allocation)
     cr_expect_str_eq(run.pattern, "launch_failed");
     cr_expect_str_eq(run.message,
                      "cudaLaunchKernel was refused with cudaErrorInvalidValue (invalid argument)");
+}
+
+Test(finding, names_the_line_of_a_call_that_only_the_submission_makes)
+{
+    struct gr_device_row row = {.kind = "api", .name = "cudaMalloc", .error = 2};
+    struct gr_device_record record = {.row = &row, .rows = 1};
+    char path[] = "/tmp/finding-XXXXXX.cu";
+    const int fd = mkstemps(path, 3);
+    const char text[] = "cudaMalloc(&a, 4);\ncudaFree(a);\n";
+    cr_assert(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+    struct gr_run run = {0};
+    cr_expect(gr_finding_explain(&record, path, NULL, &run));
+    cr_expect_not_null(strstr(run.message, "cudaMalloc was refused"), "%s", run.message);
+    row = (struct gr_device_row){.kind = "api", .name = "cudaFree", .error = 1};
+    run = (struct gr_run){0};
+    cr_expect(gr_finding_explain(&record, path, "cudaFree: already freed", &run));
+    cr_expect_not_null(strstr(run.message, ".cu:2 was refused"), "%s", run.message);
+    close(fd);
+    unlink(path);
 }
 
 Test(finding, of_a_race_between_two_lines_asks_for_overlapping_arrays)

@@ -301,7 +301,9 @@ SUBMISSION(decoy_on_the_side,
            launch_three_and_two<false>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y))
 
 /* Winograd's inner product, x0 k0 + x1 k1 = (x0 + k1) (x1 + k0) - x0 x1 - k0 k1, saves half of the
- * multiplications only if x0 x1 and k0 k1 are shared: here each output computes its own. */
+ * multiplications only if x0 x1 and k0 k1 are shared: here each output computes its own. In double
+ * precision, since x0 x1 is so much larger than the sum that its rounding would be outside the
+ * tolerance in some shapes. */
 __global__ void inner(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -309,15 +311,15 @@ __global__ void inner(struct conv_shape shape, const float *x, const float *k, f
     if (i >= B * M * H_out * W_out)
         return;
     UNFLAT;
-    float sum = 0;
+    double sum = 0;
     for (int t = 0; t < n; t += 2) {
         const int s = t + 1 < n ? t + 1 : t;
-        const float x0 = X(b, t / (K * K), h + t / K % K, w + t % K), k0 = KK(m, 0, 0, t);
-        const float x1 = s > t ? X(b, s / (K * K), h + s / K % K, w + s % K) : 0;
-        const float k1 = s > t ? KK(m, 0, 0, s) : 0;
+        const double x0 = X(b, t / (K * K), h + t / K % K, w + t % K), k0 = KK(m, 0, 0, t);
+        const double x1 = s > t ? X(b, s / (K * K), h + s / K % K, w + s % K) : 0;
+        const double k1 = s > t ? KK(m, 0, 0, s) : 0;
         sum += (x0 + k1) * (x1 + k0) - x0 * x1 - k0 * k1;
     }
-    Y(b, m, h, w) = sum;
+    Y(b, m, h, w) = (float)sum;
 }
 
 /* expect: multiplications of values computed from x and k for each product */

@@ -252,15 +252,20 @@ INLINE bool rows_are_inside(const struct vg_shape *s, u64 first)
 enum reading { PLAINLY, STRONGLY };
 
 /* Checks a row of 4-byte elements. Each half of a warp reads 16 adjacent words; only the words of
- * lanes in the mask count. */
-INLINE bool read_row(struct vg_block *b, u32 at, u32 mask, enum reading how)
+ * lanes in the mask count. @param needed  mask of those that must be initialised */
+INLINE bool read_row_of(struct vg_block *b, u32 at, u32 mask, u32 needed, enum reading how)
 {
     const u32 written = native_equal_16(b->race.written_at + at, b->race.epoch);
     const u32 set = native_equal_bytes_16(b->shared_set + at, 0x0f);
     const v16 epoch = (v16)b->race.epoch;
     if (how == PLAINLY)
         native_mark_16(b->race.read_at + at, &epoch, mask);
-    return !((written | ~set) & mask);
+    return !((written | (~set & needed)) & mask);
+}
+
+INLINE bool read_row(struct vg_block *b, u32 at, u32 mask, enum reading how)
+{
+    return read_row_of(b, at, mask, ~0u, how);
 }
 
 INLINE bool write_row_is_free(struct vg_block *b, u32 at, u32 mask)
@@ -388,6 +393,26 @@ INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const 
     site->wavefronts += s->wavefronts;
     enter_read(w, insn, s, (u32)first, 4 * n, knows, how);
     take(to, s, b->shared + first, n, knows);
+    return true;
+}
+
+/* Loads vectors of four words, of which some are not read: they may be padding that nothing wrote.
+ * @param needed  mask of the words that are read, for 16 words */
+CALLED bool native_load_shared_padded(u32 *to, struct vg_warp *w, struct vg_site *site,
+                                      const struct vg_shape *s, u64 first, u32 insn, u32 needed)
+{
+    struct vg_block *const b = w->block;
+    bool valid = may_read(w, PLAINLY) && has_shape(s, KNOWS_ALL) && in_block(b, s, first, 16);
+    if (__builtin_expect(!valid, 0))
+        return false;
+    if (!b->is_complete)
+        EACH_16_WORDS(s, first, valid &= read_row_of(b, at, first_of_16(n), needed, PLAINLY))
+    if (__builtin_expect(!valid, 0))
+        return false;
+    site->shared_requests++;
+    site->wavefronts += s->wavefronts;
+    enter_read(w, insn, s, (u32)first, 16, KNOWS_ALL, PLAINLY);
+    take(to, s, b->shared + first, 4, KNOWS_ALL);
     return true;
 }
 

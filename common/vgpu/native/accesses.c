@@ -272,6 +272,13 @@ static LLVMValueRef load_alone(struct unit *u, const struct ir_insn *in, LLVMVal
     const bool same = !p.shape, shared = is_of_shared(in);
     LLVMValueRef arguments[8] = {words, shared ? u->warp : u->memory, access_site(u, in)};
     unsigned count = 3;
+    if (is_padded_load(in) && !same) {
+        arguments[count++] = p.shape;
+        arguments[count++] = p.first;
+        arguments[count++] = number(u, 32, in->number);
+        arguments[count++] = number(u, 32, (~in->unread & 0xf) * 0x1111u);
+        return call_function(u, "native_load_shared_padded", arguments, count);
+    }
     char name[64];
     snprintf(name, sizeof name, "native_load_%s_%u_%s",
              !shared                 ? "global"

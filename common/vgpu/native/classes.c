@@ -80,6 +80,12 @@ bool is_narrow_load(const struct unit *u, const struct ir_insn *in)
            ptx_type_bytes((enum ptx_type)in->type2) <= 4;
 }
 
+bool is_padded_load(const struct ir_insn *in)
+{
+    return in->op == IR_LD && in->unread && is_of_shared(in) && in->bytes == 4 && in->vector == 4 &&
+           !is_of_strong_read(in);
+}
+
 bool is_of_shared(const struct ir_insn *in)
 {
     return in->space == PTX_SPACE_SHARED;

@@ -22,7 +22,7 @@ bool span_may_have(struct unit *u, const struct ir_insn *in)
 {
     const bool same = in->fixed_address || is_uniform(u, in->a);
     if (is_of_shared(in))
-        return is_quick_load(u, in) && !is_of_strong_read(in);
+        return is_quick_load(u, in) && !is_of_strong_read(in) && !is_padded_load(in);
     if (in->fixed_address || !in->wide_address)
         return false;
     return same || access_is(u, in, VG_SITE_UNIFORM) ? is_quick_load(u, in)

@@ -236,6 +236,9 @@ bool is_quick_store(const struct unit *u, const struct ir_insn *in);
 /** @return whether a load of elements of 1 or 2 bytes has inline code. */
 bool is_narrow_load(const struct unit *u, const struct ir_insn *in);
 bool is_of_shared(const struct ir_insn *in);
+/** @return whether a load of shared memory has elements that nothing reads: maybe padding that
+ * nothing wrote. */
+bool is_padded_load(const struct ir_insn *in);
 /** @return whether a load of shared memory is volatile, relaxed or acquiring. */
 bool is_of_strong_read(const struct ir_insn *in);
 /** @return the number of 4-byte elements of an access that has inline code; otherwise 0. */

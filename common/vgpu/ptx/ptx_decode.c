@@ -269,7 +269,7 @@ static void decode_function(struct decoder *d, size_t index)
     if (d->problems->count == problems)
         patch_targets(d);
     if (d->problems->count == problems) {
-        ptx_flow_drop_unread(d->to);
+        ptx_flow_find_unread(d->to);
         ptx_flow_share_addresses(d->to);
     }
     for (size_t i = 0; i < d->function->register_count; i++)

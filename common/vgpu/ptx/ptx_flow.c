@@ -280,13 +280,33 @@ static void note_reads(const struct ptx_flow *flow, const struct ir_insn *in, ui
         set[o.reads[i] / 64] |= (uint64_t)1 << o.reads[i] % 64;
 }
 
-void ptx_flow_drop_unread(struct ir_function *f)
+/* @return whether an instruction may have results that nothing reads, and is changed then. */
+static bool may_be_unread(const struct ir_insn *in)
+{
+    return (in->op == IR_ATOM && in->d && in->space != PTX_SPACE_SHARED) ||
+           (in->op == IR_LD && in->vector > 1);
+}
+
+/* @param read  set of the slots that are read */
+static void find_unread(struct ir_function *f, struct ir_insn *in, const struct ptx_flow *flow,
+                        const uint64_t *read)
+{
+    if (in->op == IR_ATOM && !ptx_set_has(read, flow->slot_of[in->d / 4] - 1))
+        in->d = 0;
+    for (uint32_t k = 0; in->op == IR_LD && k < in->vector; k++) {
+        const uint32_t slot = flow->slot_of[ptx_element_slot(f, in, k, in->d) / 4];
+        if (!slot || !ptx_set_has(read, slot - 1))
+            in->unread |= (uint8_t)(1u << k);
+    }
+}
+
+void ptx_flow_find_unread(struct ir_function *f)
 {
     struct ptx_flow *flow = NULL;
     uint64_t *read = NULL;
     for (size_t i = 0; i < f->insn_count; i++) {
         struct ir_insn *in = &f->insns[i];
-        if (in->op != IR_ATOM || !in->d || in->space == PTX_SPACE_SHARED)
+        if (!may_be_unread(in))
             continue;
         if (!flow) {
             flow = map_slots(f);
@@ -294,8 +314,8 @@ void ptx_flow_drop_unread(struct ir_function *f)
             for (size_t k = 0; read && k < f->insn_count; k++)
                 note_reads(flow, &f->insns[k], read);
         }
-        if (read && !ptx_set_has(read, flow->slot_of[in->d / 4] - 1))
-            in->d = 0;
+        if (read)
+            find_unread(f, in, flow, read);
     }
     free(read);
     ptx_flow_free(flow);

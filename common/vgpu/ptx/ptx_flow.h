@@ -36,9 +36,10 @@ void ptx_flow_sources(const struct ptx_flow *flow, const struct ir_insn *in,
 bool ptx_flow_computes(const struct ir_insn *in);
 /** Finds the slots that are live before instruction @p index. @param set  [flow->words] */
 void ptx_flow_live(const struct ptx_flow *flow, uint32_t index, uint64_t *set);
-/** Turns atomic instructions on global memory whose results are not used into reductions, as ptxas
- * does: nvcc writes atom for both. */
-void ptx_flow_drop_unread(struct ir_function *f);
+/** Finds results that no instruction reads. Atomic instructions on global memory become reductions,
+ * as ptxas makes them: nvcc writes atom for both. Loads of vectors know the elements: nvcc loads
+ * three neighbouring words as four, also if the fourth is padding. */
+void ptx_flow_find_unread(struct ir_function *f);
 /** Lets loads and stores use the register to which the same basic block has added a number, instead of
  * the sum, as ptxas does: nvcc computes the sum again for each access. */
 void ptx_flow_share_addresses(struct ir_function *f);

@@ -257,6 +257,24 @@ Test(ptx_decode, a_load_from_a_sum_uses_the_register_that_was_added_to)
                   "[%r3]", 4, 0);
 }
 
+Test(ptx_decode, a_load_of_a_vector_knows_the_elements_that_nothing_reads)
+{
+    const struct ir_function *f =
+        decoded(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(){\n"
+                ".reg .f32 %f<9>;\n.shared .align 16 .b8 tile[32];\n"
+                "ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [tile];\n"
+                "ld.shared.v2.f32 {%f5, %f6}, [tile+16];\n"
+                "add.f32 %f7, %f1, %f3;\nadd.f32 %f7, %f7, %f5;\nadd.f32 %f7, %f7, %f6;\n"
+                "st.shared.f32 [tile], %f7;\nret;\n}\n");
+    unsigned loads = 0;
+    const unsigned expected[] = {0xa, 0};
+    for (size_t i = 0; i < f->insn_count; i++)
+        if (f->insns[i].op == IR_LD && loads < 2)
+            cr_expect_eq(f->insns[i].unread, expected[loads++]);
+    cr_assert_eq(loads, 2);
+    drop();
+}
+
 Test(ptx_decode, a_row_that_is_not_ptx_cannot_be_named)
 {
     cr_assert_eq(decode(HEAD ".visible .entry k()\n{\nvg_st_global;\nret;\n}\n"), ST_BAD_FORMAT);

@@ -40,7 +40,7 @@
 static const char inlining[] = "always-inline,globaldce";
 static const char passes[] =
     "function(sroa,early-cse<memssa>,simplifycfg,early-cse<memssa>,"
-    "loop-simplify,lcssa,loop-mssa(loop-rotate,licm)," COMBINE ",gvn,simplifycfg,"
+    "loop-simplify,lcssa,loop-mssa(loop-rotate,licm)," COMBINE ",early-cse<memssa>,simplifycfg,"
     "loop-mssa(licm),adce,simplifycfg)";
 
 /* Names of a unit's function and table until name_unit() makes them unique. */

@@ -185,6 +185,7 @@ static const struct further_proof further_proofs[] = {{GR_PROOF_IMAGES, NULL, fa
                                                       {24, NULL, false},
                                                       {400, NULL, true},
                                                       {100, NULL, false}};
+enum { FURTHER_PROOFS = sizeof further_proofs / sizeof *further_proofs };
 
 /* Reduces a size above @p most to less than @p most, with the same remainder for tiles. */
 static int fewer(int size, int most)
@@ -219,16 +220,22 @@ static const struct gr_executed_block *uncovered(const struct gr_executed *run,
     return beyond || shape->C == 1 ? beyond : gr_executed_more(run, proved);
 }
 
+/* A run that proves more: a number, for its random inputs, and the number of multiprocessors (NULL:
+ * that of the profile). */
+struct further_run {
+    struct conv_shape shape;
+    size_t nth;
+    const char *multiprocessors;
+};
+
 /* Proves a run that counts only if it covers all the code of a timed run and has all facts that any
- * run must have: with few images or multiprocessors, a right kernel may lack some. @return whether it
- * counts */
-static bool proves_all(struct grading *g, size_t cheap, const struct conv_shape *shape,
-                       const struct gr_executed *run, struct gr_way *way, enum st_code *status,
-                       struct st_error *err)
+ * run must have: with few images, maps or multiprocessors, a right kernel may lack some. @return
+ * whether it counts */
+static bool proves_all(struct grading *g, const struct further_run *like,
+                       const struct conv_shape *shape, const struct gr_executed *run,
+                       struct gr_way *way, enum st_code *status, struct st_error *err)
 {
-    enum { NTH = 200 }; /* number of the first of these proofs, for its random inputs */
-    const struct further_proof *like = &cheap_proofs[cheap];
-    const struct conv_shape s = further_shape(like, shape, &g->milestone.exercise->most);
+    const struct conv_shape *s = &like->shape;
     struct gr_executed *proved = &g->proof->executed[gr_layer_like(shape)], before;
     struct gr_evidence fact[GR_MAX_EVIDENCE];
     struct gr_check seen = {.status = GR_PASS};
@@ -239,17 +246,34 @@ static bool proves_all(struct grading *g, size_t cheap, const struct conv_shape 
     }
     g->proof->host.multiprocessors = like->multiprocessors;
     bool counts =
-        gr_prove(g, &s, NTH + cheap, way, &seen, status, err) && !uncovered(run, proved, shape);
+        gr_prove(g, s, like->nth, way, &seen, status, err) && !uncovered(run, proved, shape);
     size_t n = counts ? gr_technique_facts(NULL, way, 1, fact) : 0;
     for (size_t i = 0; i < n; i++)
         counts &= fact[i].holds;
-    n = counts && g->technique && s.C > 1 ? gr_technique_facts(g->technique, way, 1, fact) : 0;
+    n = counts && g->technique && s->C > 1 ? gr_technique_facts(g->technique, way, 1, fact) : 0;
     for (size_t i = 0; i < n; i++)
         counts &= fact[i].holds;
     gr_executed_free(counts ? &before : proved);
     if (!counts)
         *proved = before;
     return counts;
+}
+
+/* @return whether a run, together with the earlier proofs, executes all the code of a timed run: then
+ * a proof of it is worth its time. */
+static bool covers_all(struct grading *g, const struct further_run *like,
+                       const struct conv_shape *shape, const struct gr_executed *run,
+                       enum st_code *status, struct st_error *err)
+{
+    struct gr_executed all;
+    g->proof->host.multiprocessors = like->multiprocessors;
+    if (!gr_executed_copy(&all, &g->proof->executed[gr_layer_like(shape)]))
+        *status = st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
+    const bool covers = !*status &&
+                        gr_run_unproved(g, &like->shape, like->nth, &all, status, err) &&
+                        !uncovered(run, &all, shape);
+    gr_executed_free(&all);
+    return covers;
 }
 
 /* Looks for the technique in a run with more images than a timed run that is too small to judge: a
@@ -270,6 +294,47 @@ static void look_with_more_images(struct grading *g, const struct conv_shape *sh
         look_for_technique(g, way, &s);
 }
 
+/* Proves a run of a layer, and looks for the technique in it. @param lacks  set to a fact that it
+ * lacks @return whether it has all */
+static bool prove_one_more(struct grading *g, const struct further_run *like, struct gr_way *way,
+                           struct gr_evidence *lacks, enum st_code *status, struct st_error *err)
+{
+    struct gr_check seen = {.status = GR_PASS};
+    g->proof->host.multiprocessors = like->multiprocessors;
+    if (!gr_prove(g, &like->shape, like->nth, way, &seen, status, err))
+        return false;
+    gr_technique_facts(NULL, way, 1, lacks);
+    if (!lacks->holds)
+        return false;
+    lacks->fact[0] = '\0';
+    if (like->shape.B >= g->milestone.exercise->least[0].B)
+        look_for_technique(g, way, &way->shape);
+    return true;
+}
+
+/* Proves the first of the further runs that covers all the code, if any does alone.
+ * @param lacks  set to a fact that it lacks @return whether one did */
+static bool prove_the_one(struct grading *g, const struct conv_shape *shape,
+                          const struct gr_executed *run, struct gr_way *way,
+                          struct gr_evidence *lacks, enum st_code *status, struct st_error *err)
+{
+    enum { NTH = 210, MANY = 24, FEW_MAPS = 16 };
+    for (size_t i = 0; i < FURTHER_PROOFS && !*status; i++) {
+        const struct further_proof *f = &further_proofs[i];
+        const struct conv_shape s = further_shape(f, shape, &g->milestone.exercise->most);
+        struct further_run like = {s, GR_PROOF_LAYERS + i, f->multiprocessors};
+        struct further_run small = {s, NTH + i, f->multiprocessors};
+        if (!covers_all(g, &like, shape, run, status, err))
+            continue;
+        small.shape.M = fewer(s.M, FEW_MAPS);
+        if (s.B > MANY && small.shape.M < s.M && covers_all(g, &small, shape, run, status, err) &&
+            proves_all(g, &small, shape, run, way, status, err))
+            return true;
+        return !*status && prove_one_more(g, &like, way, lacks, status, err);
+    }
+    return false;
+}
+
 /* Proves runs of a layer, one after another, until they cover all the code of a timed run.
  * @param lacks  set to a fact that one of these runs lacked @return code that was not proved, or
  * NULL. */
@@ -278,6 +343,8 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
                                                   struct gr_evidence *lacks, enum st_code *status,
                                                   struct st_error *err)
 {
+    enum { NTH = 200 };
+    const struct conv_shape *most = &g->milestone.exercise->most;
     const struct gr_executed *proved = &g->proof->executed[gr_layer_like(shape)];
     bool open = uncovered(run, proved, shape);
     struct gr_way *way = open ? malloc(sizeof *way) : NULL;
@@ -286,26 +353,23 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
     if (way)
         look_with_more_images(g, shape, way, status, err);
     for (size_t i = 0; open && way && !*status && i < sizeof cheap_proofs / sizeof *cheap_proofs;
-         i++)
-        if (shape->B > cheap_proofs[i].images && proves_all(g, i, shape, run, way, status, err))
-            open = false;
-    for (size_t i = 0; open && !*status && i < sizeof further_proofs / sizeof *further_proofs;
          i++) {
+        const struct further_proof *f = &cheap_proofs[i];
+        const struct further_run like = {further_shape(f, shape, most), NTH + i,
+                                         f->multiprocessors};
+        open = shape->B <= f->images || !proves_all(g, &like, shape, run, way, status, err);
+    }
+    if (open && way && !*status && prove_the_one(g, shape, run, way, lacks, status, err))
+        open = false;
+    for (size_t i = 0; open && !*status && !lacks->fact[0] && i < FURTHER_PROOFS; i++) {
         /* (only the number of rows may be the reason why code works for more outputs) */
         if (i > 0 && !gr_executed_beyond(run, proved))
             break;
-        const struct conv_shape s =
-            further_shape(&further_proofs[i], shape, &g->milestone.exercise->most);
-        struct gr_check seen = {.status = GR_PASS};
-        g->proof->host.multiprocessors = further_proofs[i].multiprocessors;
-        if (!gr_prove(g, &s, GR_PROOF_LAYERS + i, way, &seen, status, err))
+        const struct further_proof *f = &further_proofs[i];
+        const struct further_run like = {further_shape(f, shape, most), GR_PROOF_LAYERS + i,
+                                         f->multiprocessors};
+        if (!prove_one_more(g, &like, way, lacks, status, err))
             break;
-        gr_technique_facts(NULL, way, 1, lacks);
-        if (!lacks->holds)
-            break;
-        lacks->fact[0] = '\0';
-        if (s.B >= g->milestone.exercise->least[0].B)
-            look_for_technique(g, way, &way->shape);
         open = uncovered(run, proved, shape);
     }
     free(way);

@@ -395,6 +395,9 @@ struct vg_written;
 /** @return what the last launch changed since vg_contents_keep(); to be freed. NULL: nothing */
 struct vg_written *vg_written_find(struct vg_device *device);
 bool vg_written_contains(const struct vg_written *w, uint64_t address);
+/** @return whether a launch changed bytes of an address range, if the allocation is still the same. */
+bool vg_written_within(const struct vg_device *d, const struct vg_written *w, uint64_t address,
+                       uint64_t bytes);
 /** @return whether two launches changed the same byte by plain stores. @param address  becomes its
  * address */
 bool vg_written_twice(const struct vg_written *w, const struct vg_written *other,

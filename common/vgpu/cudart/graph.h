@@ -66,6 +66,7 @@ struct CUgraphNode_st {
         struct {
             struct graph_copy *list; /**< owned; several for three dimensions */
             size_t count;
+            struct cudaMemcpy3DParms given; /**< unless the extent is 0: as the program gave it */
         } copy;
         struct cudaMemsetParams fill;
         struct {
@@ -135,6 +136,8 @@ bool graph_is_fill(const struct cudaMemsetParams *p);
 struct CUgraphNode_st *graph_exec_node(cudaGraphExec_t exec, cudaGraphNode_t origin);
 /** Adds a copy to the list of a copy node. */
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy);
+/** Replaces the copies of a node. @return cudaErrorInvalidValue for another kind of node or NULL. */
+cudaError_t graph_copy_set(struct CUgraphNode_st *node, const struct cudaMemcpy3DParms *p);
 /** Replaces the launch of a kernel's node. @return cudaErrorInvalidValue for another kind of node
  * or NULL. */
 cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKernelNodeParams *p);
@@ -169,8 +172,10 @@ bool capture_forbids(cudaStream_t stream);
 cudaError_t rt_alloc(void **to, size_t bytes, const char *api);
 /** Unless the program handles SIGSEGV: an access of the host to device memory prints the reason. */
 void rt_explain_crashes(void);
-/** Frees memory; NULL is accepted. @param in_order  as cudaFreeAsync() does, without waiting */
-cudaError_t rt_free(void *p, enum vp_memory kind, bool in_order, const char *api);
+/** Frees memory; NULL is accepted. @param in_order  as cudaFreeAsync() does in @p stream, without
+ * waiting */
+cudaError_t rt_free(void *p, enum vp_memory kind, bool in_order, cudaStream_t stream,
+                    const char *api);
 
 /** The operations that the nodes of graphs execute; they never capture. They are in launch.c,
  * memory.c and host_function.c. */

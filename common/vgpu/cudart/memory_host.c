@@ -143,17 +143,18 @@ static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned 
     return cudaErrorMemoryAllocation;
 }
 
-cudaError_t rt_free(void *p, enum vp_memory kind, bool in_order, const char *api)
+cudaError_t rt_free(void *p, enum vp_memory kind, bool in_order, cudaStream_t stream,
+                    const char *api)
 {
     struct range r;
-    struct call c = rt_call(p ? VP_FREE : VP_CALL, api, 0, HANDLE(p), kind, in_order);
+    struct call c = rt_call(p ? VP_FREE : VP_CALL, api, stream, HANDLE(p), kind, in_order);
     cudaError_t error = rt_exchange(&c);
     if (!error && p && c.reply.r[0] && range_find(p, true, &r))
         munmap(p, c.reply.r[0]);
     return error;
 }
 
-RT(cudaFreeHost, (void *p), rt_free(p, VP_MEMORY_PINNED, false, __func__))
+RT(cudaFreeHost, (void *p), rt_free(p, VP_MEMORY_PINNED, false, 0, __func__))
 RT(cudaMallocManaged, (void **to, size_t bytes, unsigned flags),
    flags != cudaMemAttachGlobal && flags != cudaMemAttachHost
        ? cudaErrorInvalidValue

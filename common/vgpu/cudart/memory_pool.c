@@ -14,6 +14,7 @@
 static struct pool {
     bool exists;
     int no_reuse[3]; /* by attribute, cudaMemPoolReuseFollowEventDependencies first */
+    uint64_t most;   /* that may be allocated; 0: any number */
     uint64_t threshold, used, used_high, reserved, reserved_high;
 } pools[POOLS] = {{.exists = true}};
 
@@ -89,6 +90,8 @@ static cudaError_t alloc(void **to, size_t bytes, struct pool *pool, cudaStream_
     struct graph_block *block;
     if (!to || !pool)
         return cudaErrorInvalidValue;
+    if (pool->most && in_units(bytes, USED_UNIT) > pool->most - pool->used)
+        return cudaErrorMemoryAllocation;
     if (!bytes || !capture_is_active(stream)) {
         cudaError_t error = rt_alloc(to, bytes, api);
         if (!error && bytes)
@@ -107,21 +110,21 @@ RT(cudaMallocAsync, (void **to, size_t bytes, cudaStream_t stream),
 RT(cudaMallocFromPoolAsync, (void **to, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
    alloc(to, bytes, pool_of(pool), stream, __func__))
 
-static cudaError_t free_device(void *p, bool in_order, const char *api)
+static cudaError_t free_device(void *p, bool in_order, cudaStream_t stream, const char *api)
 {
-    cudaError_t error = rt_free(p, VP_MEMORY_DEVICE, in_order, api);
+    cudaError_t error = rt_free(p, VP_MEMORY_DEVICE, in_order, stream, api);
     if (!error)
         uncount(p);
     return error;
 }
 
-RT(cudaFree, (void *p), free_device(p, false, __func__))
+RT(cudaFree, (void *p), free_device(p, false, 0, __func__))
 
 API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
     if (capture_free(stream, p))
         return cudaSuccess;
-    return rt_return(free_device(p, true, "cudaFreeAsync"));
+    return rt_return(free_device(p, true, stream, "cudaFreeAsync"));
 }
 
 RT(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device),
@@ -148,7 +151,7 @@ API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolP
     while (free < pools + POOLS && free->exists)
         free++;
     if (free < pools + POOLS)
-        *free = (struct pool){.exists = true};
+        *free = (struct pool){.exists = true, .most = in_units(props->maxSize, RESERVED_UNIT)};
     pthread_mutex_unlock(&lock);
     if (free == pools + POOLS)
         return rt_return(cudaErrorMemoryAllocation);

@@ -250,6 +250,9 @@ void session_races_request(struct session *s, const struct exchange *x);
 /** Reports noted work that races with a copy or fill, which reads or writes an address range. */
 void session_races_move(struct session *s, const struct exchange *x, uint64_t address,
                         uint64_t bytes, bool writes);
+/** Reports noted work that races with a release in stream order. */
+void session_races_free(struct session *s, const struct exchange *x, uint64_t address,
+                        uint64_t bytes);
 /** Notes an asynchronous copy or fill. */
 void session_races_moved(struct session *s, const struct exchange *x, uint64_t address,
                          uint64_t bytes, bool writes);

@@ -87,6 +87,8 @@ SESSION_OP(FREE)
             pinned ? "device" : "page-locked host", pinned ? "cudaFree" : "cudaFreeHost");
         return VP_INVALID_VALUE;
     }
+    if (a && x->request.a[2])
+        session_races_free(s, x, address, a->bytes);
     enum st_code code = vg_memory_free(s->device, address, &err);
     if (code)
         return session_error(s, code, &err, x->request.api);

@@ -10,8 +10,10 @@
  *    before the launch (written_bytes.c).
  * 3. Other pairs are compared when the second is submitted. The bytes that a kernel read are not
  *    known, only the allocations. So a kernel that reads one races with a later copy, fill or kernel
- *    only if that writes the whole allocation. Two kernels that write the same bytes are found if
- *    these are known.
+ *    only if that writes the whole allocation. Two kernels that write the same bytes, and a kernel
+ *    and a later copy of a part of these bytes, are found if these are known.
+ * 4. A release in stream order counts as work that writes the whole allocation. After it, all
+ *    earlier work counts as ordered, because the allocator may give the address to another stream.
  *
  * Not checked: a host with several threads, which may order the work themselves; accesses that
  * synchronise (volatile, atomic); work that the host may know to be complete from a flag in its
@@ -95,8 +97,9 @@ static bool covers(uint64_t address, uint64_t bytes, const struct vg_use *use)
     return address <= use->address && use->bytes && use->address - address + use->bytes <= bytes;
 }
 
-void session_races_move(struct session *s, const struct exchange *x, uint64_t address,
-                        uint64_t bytes, bool writes)
+/* Compares work that a stream gets now with earlier work. @param verb  what it does with the range */
+static void compare_range(struct session *s, const struct exchange *x, uint64_t address,
+                          uint64_t bytes, bool writes, const char *verb)
 {
     struct vg_use use;
     struct raced *w;
@@ -107,22 +110,37 @@ void session_races_move(struct session *s, const struct exchange *x, uint64_t ad
         return;
     vg_address_name(s->device, address, name, sizeof name);
     for (int at = 0; (w = next_unordered(s, stream, &at));) {
-        const bool touches =
-            w->launch ? (use.stored_by == w->launch || (writes && use.loaded_by == w->launch)) &&
-                            covers(address, bytes, &use)
-                      : (writes || w->writes) && address < w->address + w->bytes &&
-                            w->address < address + bytes;
+        const bool is_stored =
+            w->launch && vg_written_within(s->device, w->written, address, bytes);
+        const bool touches = w->launch ? is_stored || ((use.stored_by == w->launch ||
+                                                        (writes && use.loaded_by == w->launch)) &&
+                                                       covers(address, bytes, &use))
+                                       : (writes || w->writes) && address < w->address + w->bytes &&
+                                             w->address < address + bytes;
         if (!touches)
             continue;
         snprintf(text, sizeof text,
                  "%s %s %" PRIu64
                  " bytes at %s, which %.200s in another stream %s: nothing orders the two",
-                 api, writes ? "writes" : "reads", bytes, name, w->name,
-                 w->launch   ? (use.stored_by == w->launch ? "stores" : "reads")
+                 api, verb, bytes, name, w->name,
+                 w->launch   ? (is_stored || use.stored_by == w->launch ? "stores" : "reads")
                  : w->writes ? "writes"
                              : "reads");
         report(s, w->launch ? w->name : api, w, stream, text);
     }
+}
+
+void session_races_move(struct session *s, const struct exchange *x, uint64_t address,
+                        uint64_t bytes, bool writes)
+{
+    compare_range(s, x, address, bytes, writes, writes ? "writes" : "reads");
+}
+
+void session_races_free(struct session *s, const struct exchange *x, uint64_t address,
+                        uint64_t bytes)
+{
+    if (x->stream)
+        compare_range(s, x, address, bytes, true, "frees");
 }
 
 void session_races_moved(struct session *s, const struct exchange *x, uint64_t address,

@@ -84,6 +84,21 @@ bool vg_written_contains(const struct vg_written *w, uint64_t address)
     return w && w->changed[at / 8] >> at % 8 & 1;
 }
 
+bool vg_written_within(const struct vg_device *d, const struct vg_written *w, uint64_t address,
+                       uint64_t bytes)
+{
+    while (w && address - w->address >= w->bytes)
+        w = w->next;
+    const struct vg_allocation *a = w ? vg_memory_below(&d->memory, address) : NULL;
+    if (!a || a->number != w->number)
+        return false;
+    const uint64_t first = address - w->address;
+    for (uint64_t i = first; i < w->bytes && i - first < bytes; i++)
+        if (w->changed[i / 8] >> i % 8 & 1)
+            return true;
+    return false;
+}
+
 bool vg_written_twice(const struct vg_written *w, const struct vg_written *other, uint64_t *address)
 {
     for (; w; w = w->next)

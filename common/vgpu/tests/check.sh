@@ -324,10 +324,10 @@ if wanted stream_races; then
     run --faults "$scratch/faults.tsv" "$build/vgpu/tests/refused/stream_races"
     status=$?
     kernels=$(sed -n 's/^race_stream\t\([^\t]*\)\t.*/\1/p' "$scratch/faults.tsv" | tr '\n' ' ')
-    if [ "$status" -ne 0 ] || [ "$(wc -l <"$scratch/faults.tsv")" -ne 12 ]; then
-        fail stream_races "exit status $status, expected a finding for each of 11 pairs"
+    if [ "$status" -ne 0 ] || [ "$(wc -l <"$scratch/faults.tsv")" -ne 14 ]; then
+        fail stream_races "exit status $status, expected a finding for each of 13 pairs"
     else
-        same stream_races 'kernels' "$kernels" 'reads_early stores_late not_blocking loses_input overwrites wrong_part consumes second_writer replaces branch_reads cudaMemcpyAsync ' &&
+        same stream_races 'kernels' "$kernels" 'reads_early stores_late not_blocking loses_input overwrites wrong_part consumes second_writer replaces branch_reads cudaMemcpyAsync copied_part freed ' &&
             pass stream_races
     fi
 fi

@@ -47,5 +47,14 @@ int main()
     CHECK(cudaStreamSynchronize(stream));
     EXPECT(counter(pool, cudaMemPoolAttrUsedMemCurrent) >= 1000);
     CHECK(cudaFreeAsync(a, stream));
+    props.maxSize = 32 << 20;
+    cudaMemPool_t small;
+    CHECK(cudaMemPoolCreate(&small, &props));
+    CHECK(cudaMallocFromPoolAsync(&a, 20 << 20, small, stream));
+    EXPECT(cudaMallocFromPoolAsync(&b, 20 << 20, small, stream) == cudaErrorMemoryAllocation);
+    cudaGetLastError();
+    CHECK(cudaFreeAsync(a, stream));
+    CHECK(cudaMallocFromPoolAsync(&b, 20 << 20, small, stream));
+    CHECK(cudaFreeAsync(b, stream));
     return verdict("pool_counters", true, std::vector<int>{reuse});
 }

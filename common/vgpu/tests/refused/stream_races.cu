@@ -24,6 +24,8 @@ SCALE(reader)
 SCALE(replaces)
 SCALE(branch_writes)
 SCALE(branch_reads)
+SCALE(copied_part)
+SCALE(freed)
 
 int main()
 {
@@ -107,5 +109,19 @@ int main()
 
     CHECK(cudaMemsetAsync(a, 0, BYTES, s)); /* both write the first half */
     CHECK(cudaMemcpyAsync(a, host, BYTES / 2, cudaMemcpyHostToDevice, t));
+    CHECK(cudaDeviceSynchronize());
+
+    CHECK(cudaMemset(b, 0, BYTES)); /* the copy reads a part of the kernel's result */
+    CHECK(cudaDeviceSynchronize());
+    copied_part<<<N / BLOCK, BLOCK, 0, t>>>(a, b, N);
+    CHECK(cudaMemcpyAsync(c + 1, b + N / 4, 64, cudaMemcpyDeviceToDevice, s));
+    CHECK(cudaDeviceSynchronize());
+
+    float *pooled; /* the kernel may still read it when another stream frees it */
+    CHECK(cudaMallocAsync(&pooled, BYTES, s));
+    CHECK(cudaMemsetAsync(pooled, 0, BYTES, s));
+    CHECK(cudaStreamSynchronize(s));
+    freed<<<N / BLOCK, BLOCK, 0, t>>>(pooled, c, N);
+    CHECK(cudaFreeAsync(pooled, s));
     CHECK(cudaDeviceSynchronize());
 }

@@ -212,23 +212,35 @@ static cudaError_t linear(struct cudaArray *handle, size_t x, size_t y, size_t b
     return cudaSuccess;
 }
 
-API cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from,
-                                  size_t bytes, enum cudaMemcpyKind kind)
+static cudaError_t line_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
+                                 enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags,
+                                 const char *api)
 {
     void *at;
     cudaError_t error = linear(to, x, y, bytes, &at);
-    return rt_return(
-        error ? error : rt_copy(at, bytes, from, bytes, bytes, 1, kind, 0, 0, "cudaMemcpyToArray"));
+    return error ? error : rt_copy(at, bytes, from, bytes, bytes, 1, kind, stream, flags, api);
 }
 
-API cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y,
-                                    size_t bytes, enum cudaMemcpyKind kind)
+static cudaError_t line_from_array(void *to, cudaArray_const_t from, size_t x, size_t y,
+                                   size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
+                                   unsigned flags, const char *api)
 {
     void *at;
     cudaError_t error = linear((cudaArray_t)(uintptr_t)from, x, y, bytes, &at);
-    return rt_return(
-        error ? error : rt_copy(to, bytes, at, bytes, bytes, 1, kind, 0, 0, "cudaMemcpyFromArray"));
+    return error ? error : rt_copy(to, bytes, at, bytes, bytes, 1, kind, stream, flags, api);
 }
+
+#define TO_ARRAY   cudaArray_t to, size_t x, size_t y, const void *from
+#define FROM_ARRAY void *to, cudaArray_const_t from, size_t x, size_t y
+RT(cudaMemcpyToArray, (TO_ARRAY, size_t bytes, enum cudaMemcpyKind kind),
+   line_to_array(to, x, y, from, bytes, kind, 0, 0, __func__))
+RT(cudaMemcpyToArrayAsync, (TO_ARRAY, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream),
+   line_to_array(to, x, y, from, bytes, kind, stream, VP_ASYNC, __func__))
+RT(cudaMemcpyFromArray, (FROM_ARRAY, size_t bytes, enum cudaMemcpyKind kind),
+   line_from_array(to, from, x, y, bytes, kind, 0, 0, __func__))
+RT(cudaMemcpyFromArrayAsync,
+   (FROM_ARRAY, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream),
+   line_from_array(to, from, x, y, bytes, kind, stream, VP_ASYNC, __func__))
 
 API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t x, size_t y, cudaArray_const_t from,
                                          size_t from_x, size_t from_y, size_t width, size_t height,
@@ -243,17 +255,11 @@ API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t x, size_t y, cud
         copy(true, to, x, y, at, pitch, width, height, cudaMemcpyDeviceToDevice, 0, 0, __func__));
 }
 
-/* One side of a 3-D copy: in bytes, rows and slices. */
-struct side {
-    char *at;
-    size_t pitch, slice;
-};
-
-static cudaError_t side_of(struct side *to, cudaArray_t array, struct cudaPitchedPtr p,
+static cudaError_t side_of(struct copy_side *to, cudaArray_t array, struct cudaPitchedPtr p,
                            struct cudaPos pos, struct cudaExtent e)
 {
     if (!array) {
-        *to = (struct side){p.ptr, p.pitch, p.pitch * p.ysize};
+        *to = (struct copy_side){p.ptr, p.pitch, p.pitch * p.ysize};
         to->at += pos.x + pos.y * to->pitch + pos.z * to->slice;
         return cudaSuccess;
     }
@@ -264,15 +270,13 @@ static cudaError_t side_of(struct side *to, cudaArray_t array, struct cudaPitche
     if (x > a->row_bytes || e.width > a->row_bytes - x || pos.y > a->rows ||
         e.height > a->rows - pos.y || pos.z > a->slices || e.depth > a->slices - pos.z)
         return cudaErrorInvalidValue;
-    *to = (struct side){(char *)(uintptr_t)a->address, a->row_bytes, a->row_bytes * a->rows};
+    *to = (struct copy_side){(char *)(uintptr_t)a->address, a->row_bytes, a->row_bytes * a->rows};
     to->at += x + pos.y * to->pitch + pos.z * to->slice;
     return cudaSuccess;
 }
 
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, unsigned flags,
-                           const char *api)
+cudaError_t rt_copy_3d_of(struct copy_3d *c, const struct cudaMemcpy3DParms *p)
 {
-    struct side to, from;
     if (!p || (!p->srcArray == !p->srcPtr.ptr) || (!p->dstArray == !p->dstPtr.ptr))
         return cudaErrorInvalidValue;
     struct cudaExtent e = p->extent;
@@ -284,17 +288,29 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
         e.height = 1;
     if (array && e.depth == 0)
         e.depth = 1;
-    cudaError_t error = side_of(&from, p->srcArray, p->srcPtr, p->srcPos, e);
+    cudaError_t error = side_of(&c->from, p->srcArray, p->srcPtr, p->srcPos, e);
     if (!error)
-        error = side_of(&to, p->dstArray, p->dstPtr, p->dstPos, e);
-    if (!error && to.slice == to.pitch * e.height && from.slice == from.pitch * e.height &&
-        (e.height | e.depth) <= UINT32_MAX) {
+        error = side_of(&c->to, p->dstArray, p->dstPtr, p->dstPos, e);
+    if (!error && c->to.slice == c->to.pitch * e.height &&
+        c->from.slice == c->from.pitch * e.height && (e.height | e.depth) <= UINT32_MAX) {
         e.height *= e.depth; /* no gaps between slices: one copy */
         e.depth = e.depth > 0;
     }
-    for (size_t z = 0; z < e.depth && !error; z++)
-        error = rt_copy(to.at + z * to.slice, to.pitch, from.at + z * from.slice, from.pitch,
-                        e.width, e.height, p->kind, stream, flags, z ? "" : api);
+    c->extent = e;
+    return error;
+}
+
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, unsigned flags,
+                           const char *api)
+{
+    struct copy_3d c;
+    cudaError_t error = rt_copy_3d_of(&c, p);
+    if (error)
+        return error;
+    for (size_t z = 0; z < c.extent.depth && !error; z++)
+        error = rt_copy(c.to.at + z * c.to.slice, c.to.pitch, c.from.at + z * c.from.slice,
+                        c.from.pitch, c.extent.width, c.extent.height, p->kind, stream, flags,
+                        z ? "" : api);
     return error;
 }
 

@@ -37,3 +37,14 @@ size_t rt_texel_bytes(const struct cudaChannelFormatDesc *desc);
 struct cudaMipmappedArray *rt_mipmap(const struct cudaMipmappedArray *handle);
 /** @return whether arrays can have texels of this kind. */
 bool rt_is_texel(const struct cudaChannelFormatDesc *desc);
+
+/** A 3-D copy: a copy of rows for each slice. */
+struct copy_3d {
+    struct copy_side {
+        char *at;
+        size_t pitch, slice; /**< in bytes */
+    } to, from;
+    struct cudaExtent extent; /**< in bytes, rows and slices */
+};
+/** Checks and converts the parameters of a copy. */
+cudaError_t rt_copy_3d_of(struct copy_3d *c, const struct cudaMemcpy3DParms *p);

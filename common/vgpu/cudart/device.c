@@ -109,6 +109,14 @@ API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
     return rt_return(error);
 }
 
+/* A device is not its own peer, and no other device exists. */
+RT(cudaDeviceEnablePeerAccess, (int peer, unsigned flags),
+   flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice)
+RT(cudaDeviceDisablePeerAccess, (int peer),
+   peer ? cudaErrorInvalidDevice : cudaErrorPeerAccessNotEnabled)
+RT(cudaDeviceGetP2PAttribute, (int *to, enum cudaDeviceP2PAttr which, int device, int peer),
+   to ? cudaErrorInvalidDevice : cudaErrorInvalidValue)
+
 API cudaError_t cudaDeviceGetPCIBusId(char *to, int room, int device)
 {
     if (!to)

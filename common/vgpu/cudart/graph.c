@@ -355,28 +355,6 @@ API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGrap
                                     bytes, kind);
 }
 
-API cudaError_t cudaGraphAddMemcpyNode(ADDED, const struct cudaMemcpy3DParms *p)
-{
-    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemcpy};
-    if (!p || p->srcArray || p->dstArray)
-        return rt_return(p ? cudaErrorNotSupported : cudaErrorInvalidValue);
-    for (size_t z = 0; z < p->extent.depth; z++) {
-        size_t from_row = p->srcPos.y + (p->srcPos.z + z) * p->srcPtr.ysize;
-        size_t to_row = p->dstPos.y + (p->dstPos.z + z) * p->dstPtr.ysize;
-        struct graph_copy copy = {(char *)p->dstPtr.ptr + p->dstPos.x + to_row * p->dstPtr.pitch,
-                                  (const char *)p->srcPtr.ptr + p->srcPos.x +
-                                      from_row * p->srcPtr.pitch,
-                                  p->dstPtr.pitch,
-                                  p->srcPtr.pitch,
-                                  p->extent.width,
-                                  p->extent.height,
-                                  p->kind};
-        if (!graph_copy_append(&node, &copy))
-            return rt_return(cudaErrorMemoryAllocation);
-    }
-    return graph_node_add(to, graph, &node, dependencies, n);
-}
-
 bool graph_is_fill(const struct cudaMemsetParams *p)
 {
     return p && (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4);

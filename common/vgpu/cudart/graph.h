@@ -136,8 +136,6 @@ bool graph_is_fill(const struct cudaMemsetParams *p);
 struct CUgraphNode_st *graph_exec_node(cudaGraphExec_t exec, cudaGraphNode_t origin);
 /** Adds a copy to the list of a copy node. */
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy);
-/** Replaces the copies of a node. @return cudaErrorInvalidValue for another kind of node or NULL. */
-cudaError_t graph_copy_set(struct CUgraphNode_st *node, const struct cudaMemcpy3DParms *p);
 /** Replaces the launch of a kernel's node. @return cudaErrorInvalidValue for another kind of node
  * or NULL. */
 cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKernelNodeParams *p);

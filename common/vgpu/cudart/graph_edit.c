@@ -1,4 +1,5 @@
 /* Reads the parameters and edges of nodes, and changes them in a graph or in an instance. */
+#include "vgpu/cudart/array.h"
 #include "vgpu/cudart/graph.h"
 
 #include <stdlib.h>
@@ -157,14 +158,105 @@ RT(cudaGraphExecChildGraphNodeSetParams,
 EVENT_NODE(EventRecordNode, cudaGraphNodeTypeEventRecord)
 EVENT_NODE(EventWaitNode, cudaGraphNodeTypeWaitEvent)
 
-API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
-                                               size_t bytes, enum cudaMemcpyKind kind)
+/* ---- copies ------------------------------------------------------------------------------------ */
+
+static cudaError_t copy_set(struct CUgraphNode_st *node, const struct cudaMemcpy3DParms *p)
 {
-    if (!is_a(node, cudaGraphNodeTypeMemcpy) || node->as.copy.count != 1)
-        return rt_return(cudaErrorInvalidValue);
-    node->as.copy.list[0] = (struct graph_copy){to, from, bytes, bytes, bytes, 1, kind};
+    struct copy_3d c;
+    struct CUgraphNode_st copies = {.as.copy.given = p ? *p : (struct cudaMemcpy3DParms){0}};
+    cudaError_t error =
+        is_a(node, cudaGraphNodeTypeMemcpy) ? rt_copy_3d_of(&c, p) : cudaErrorInvalidValue;
+    if (error)
+        return error;
+    for (size_t z = 0; z < c.extent.depth; z++) {
+        const struct graph_copy slice = {c.to.at + z * c.to.slice,
+                                         c.from.at + z * c.from.slice,
+                                         c.to.pitch,
+                                         c.from.pitch,
+                                         c.extent.width,
+                                         c.extent.height,
+                                         p->kind};
+        if (!graph_copy_append(&copies, &slice)) {
+            free(copies.as.copy.list);
+            return cudaErrorMemoryAllocation;
+        }
+    }
+    free(node->as.copy.list);
+    node->as.copy = copies.as.copy;
     return cudaSuccess;
 }
+
+API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                       const cudaGraphNode_t *dependencies, size_t n,
+                                       const struct cudaMemcpy3DParms *p)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemcpy};
+    cudaError_t error = copy_set(&node, p);
+    return error ? rt_return(error) : graph_node_add(to, graph, &node, dependencies, n);
+}
+
+/* Makes a node one copy of contiguous memory. */
+static cudaError_t line_set(struct CUgraphNode_st *node, void *to, const void *from, size_t bytes,
+                            enum cudaMemcpyKind kind)
+{
+    if (!is_a(node, cudaGraphNodeTypeMemcpy) || node->as.copy.count != 1)
+        return cudaErrorInvalidValue;
+    node->as.copy.list[0] = (struct graph_copy){to, from, bytes, bytes, bytes, 1, kind};
+    node->as.copy.given.extent.width = 0;
+    return cudaSuccess;
+}
+
+static cudaError_t to_symbol_set(struct CUgraphNode_st *node, const void *symbol, const void *from,
+                                 size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+{
+    struct variable *v;
+    cudaError_t error = rt_variable(symbol, &v);
+    return error ? error : line_set(node, POINTER(v->address + offset), from, bytes, kind);
+}
+
+static cudaError_t from_symbol_set(struct CUgraphNode_st *node, void *to, const void *symbol,
+                                   size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+{
+    struct variable *v;
+    cudaError_t error = rt_variable(symbol, &v);
+    return error ? error : line_set(node, to, POINTER(v->address + offset), bytes, kind);
+}
+
+/* Nodes that the program did not create with these parameters have one copy of rows. */
+static cudaError_t copy_get(const struct CUgraphNode_st *node, struct cudaMemcpy3DParms *p)
+{
+    if (!is_a(node, cudaGraphNodeTypeMemcpy) || !p || !node->as.copy.count)
+        return cudaErrorInvalidValue;
+    const struct graph_copy *c = node->as.copy.list;
+    *p = node->as.copy.given.extent.width
+             ? node->as.copy.given
+             : (struct cudaMemcpy3DParms){
+                   .srcPtr = {(void *)(uintptr_t)c->from, c->from_pitch, c->width, c->height},
+                   .dstPtr = {c->to, c->to_pitch, c->width, c->height},
+                   .extent = {c->width, c->height, 1},
+                   .kind = c->kind};
+    return cudaSuccess;
+}
+
+RT(cudaGraphMemcpyNodeGetParams, (cudaGraphNode_t node, struct cudaMemcpy3DParms *p),
+   copy_get(node, p))
+RT(cudaGraphMemcpyNodeSetParams, (cudaGraphNode_t node, const struct cudaMemcpy3DParms *p),
+   copy_set(node, p))
+RT(cudaGraphExecMemcpyNodeSetParams,
+   (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemcpy3DParms *p),
+   copy_set(graph_exec_node(exec, node), p))
+#define COPY_NODE(SUFFIX, SET, TO, FROM, MORE, ...)                                                \
+    RT(cudaGraphMemcpyNodeSetParams##SUFFIX,                                                       \
+       (cudaGraphNode_t node, TO to, FROM from, size_t bytes MORE, enum cudaMemcpyKind kind),      \
+       SET(node, to, from, __VA_ARGS__, kind))                                                     \
+    RT(cudaGraphExecMemcpyNodeSetParams##SUFFIX,                                                   \
+       (cudaGraphExec_t exec, cudaGraphNode_t node, TO to, FROM from, size_t bytes MORE,           \
+        enum cudaMemcpyKind kind),                                                                 \
+       SET(graph_exec_node(exec, node), to, from, __VA_ARGS__, kind))
+#define OFFSET , size_t offset
+COPY_NODE(1D, line_set, void *, const void *, , bytes)
+COPY_NODE(ToSymbol, to_symbol_set, const void *, const void *, OFFSET, bytes, offset)
+COPY_NODE(FromSymbol, from_symbol_set, void *, const void *, OFFSET, bytes, offset)
 
 /* @return whether CUDA allows a node to be disabled. */
 static bool can_be_disabled(const struct CUgraphNode_st *node)

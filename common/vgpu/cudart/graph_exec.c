@@ -246,17 +246,6 @@ RT(cudaGraphExecKernelNodeSetParams,
    (cudaGraphExec_t exec, cudaGraphNode_t origin, const struct cudaKernelNodeParams *p),
    graph_kernel_set(graph_exec_node(exec, origin), p))
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t origin,
-                                                   void *to, const void *from, size_t bytes,
-                                                   enum cudaMemcpyKind kind)
-{
-    struct CUgraphNode_st *node = graph_exec_node(exec, origin);
-    if (!node || node->type != cudaGraphNodeTypeMemcpy || node->as.copy.count != 1)
-        return rt_return(cudaErrorInvalidValue);
-    node->as.copy.list[0] = (struct graph_copy){to, from, bytes, bytes, bytes, 1, kind};
-    return cudaSuccess;
-}
-
 /* Copies the contents of a graph of equal structure; the old graph's nodes remain the origins. */
 API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                     cudaGraphExecUpdateResultInfo *info)

@@ -142,26 +142,29 @@ static cudaError_t add_branch(ADDED, struct cudaConditionalNodeParams *p)
 
 /* ---- any kind ---------------------------------------------------------------------------------- */
 
-static cudaError_t add_kernel(ADDED, const struct cudaKernelNodeParamsV2 *p)
+static struct cudaKernelNodeParams plain_kernel(const struct cudaKernelNodeParamsV2 *p)
 {
-    const struct cudaKernelNodeParams plain = {.func = p->func,
-                                               .gridDim = p->gridDim,
-                                               .blockDim = p->blockDim,
-                                               .sharedMemBytes = p->sharedMemBytes,
-                                               .kernelParams = p->kernelParams,
-                                               .extra = p->extra};
-    return cudaGraphAddKernelNode(to, graph, dependencies, n, &plain);
+    return (struct cudaKernelNodeParams){.func = p->func,
+                                         .gridDim = p->gridDim,
+                                         .blockDim = p->blockDim,
+                                         .sharedMemBytes = p->sharedMemBytes,
+                                         .kernelParams = p->kernelParams,
+                                         .extra = p->extra};
 }
 
-static cudaError_t add_fill(ADDED, const struct cudaMemsetParamsV2 *p)
+static struct cudaMemsetParams plain_fill(const struct cudaMemsetParamsV2 *p)
 {
-    const struct cudaMemsetParams plain = {.dst = p->dst,
-                                           .pitch = p->pitch,
-                                           .value = p->value,
-                                           .elementSize = p->elementSize,
-                                           .width = p->width,
-                                           .height = p->height};
-    return cudaGraphAddMemsetNode(to, graph, dependencies, n, &plain);
+    return (struct cudaMemsetParams){.dst = p->dst,
+                                     .pitch = p->pitch,
+                                     .value = p->value,
+                                     .elementSize = p->elementSize,
+                                     .width = p->width,
+                                     .height = p->height};
+}
+
+static struct cudaHostNodeParams plain_host(const struct cudaHostNodeParamsV2 *p)
+{
+    return (struct cudaHostNodeParams){.fn = p->fn, .userData = p->userData};
 }
 
 static cudaError_t add_allocation(ADDED, struct cudaMemAllocNodeParamsV2 *p)
@@ -180,19 +183,23 @@ API cudaError_t cudaGraphAddNode(cudaGraphNode_t *to, cudaGraph_t graph,
                                  const cudaGraphEdgeData *edges, size_t n,
                                  struct cudaGraphNodeParams *p)
 {
+    struct cudaKernelNodeParams kernel;
+    struct cudaMemsetParams fill;
+    struct cudaHostNodeParams host;
     if (!p || !graph)
         return rt_return(cudaErrorInvalidValue);
     switch (p->type) {
     case cudaGraphNodeTypeKernel:
-        return add_kernel(to, graph, dependencies, n, &p->kernel);
+        kernel = plain_kernel(&p->kernel);
+        return cudaGraphAddKernelNode(to, graph, dependencies, n, &kernel);
     case cudaGraphNodeTypeMemcpy:
         return cudaGraphAddMemcpyNode(to, graph, dependencies, n, &p->memcpy.copyParams);
     case cudaGraphNodeTypeMemset:
-        return add_fill(to, graph, dependencies, n, &p->memset);
+        fill = plain_fill(&p->memset);
+        return cudaGraphAddMemsetNode(to, graph, dependencies, n, &fill);
     case cudaGraphNodeTypeHost:
-        return cudaGraphAddHostNode(
-            to, graph, dependencies, n,
-            &(struct cudaHostNodeParams){.fn = p->host.fn, .userData = p->host.userData});
+        host = plain_host(&p->host);
+        return cudaGraphAddHostNode(to, graph, dependencies, n, &host);
     case cudaGraphNodeTypeGraph:
         return cudaGraphAddChildGraphNode(to, graph, dependencies, n, p->graph.graph);
     case cudaGraphNodeTypeEmpty:
@@ -211,3 +218,39 @@ API cudaError_t cudaGraphAddNode(cudaGraphNode_t *to, cudaGraph_t graph,
         return rt_return(cudaErrorNotSupported);
     }
 }
+
+/* The functions for one kind of nodes reject a node of another kind. */
+static cudaError_t node_set(struct CUgraphNode_st *node, const struct cudaGraphNodeParams *p)
+{
+    struct cudaKernelNodeParams kernel;
+    struct cudaMemsetParams fill;
+    struct cudaHostNodeParams host;
+    if (!p)
+        return cudaErrorInvalidValue;
+    switch (p->type) {
+    case cudaGraphNodeTypeKernel:
+        kernel = plain_kernel(&p->kernel);
+        return cudaGraphKernelNodeSetParams(node, &kernel);
+    case cudaGraphNodeTypeMemcpy:
+        return cudaGraphMemcpyNodeSetParams(node, &p->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset:
+        fill = plain_fill(&p->memset);
+        return cudaGraphMemsetNodeSetParams(node, &fill);
+    case cudaGraphNodeTypeHost:
+        host = plain_host(&p->host);
+        return cudaGraphHostNodeSetParams(node, &host);
+    case cudaGraphNodeTypeWaitEvent:
+        return cudaGraphEventWaitNodeSetEvent(node, p->eventWait.event);
+    case cudaGraphNodeTypeEventRecord:
+        return cudaGraphEventRecordNodeSetEvent(node, p->eventRecord.event);
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+RT(cudaGraphNodeSetParams, (cudaGraphNode_t node, struct cudaGraphNodeParams *p), node_set(node, p))
+RT(cudaGraphExecNodeSetParams,
+   (cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p),
+   p && p->type == cudaGraphNodeTypeGraph
+       ? cudaGraphExecChildGraphNodeSetParams(exec, node, p->graph.graph)
+       : node_set(graph_exec_node(exec, node), p))

@@ -27,6 +27,16 @@ PTDS(cudaMemcpyToSymbol, (const void *to, const void *from, size_t n, size_t at,
      (to, from, n, at, k))
 PTDS(cudaMemcpyFromSymbol, (void *to, const void *from, size_t n, size_t at, kind k),
      (to, from, n, at, k))
+PTDS(cudaMemcpy2DToArray,
+     (cudaArray_t to, size_t x, size_t y, const void *from, size_t fp, size_t w, size_t h, kind k),
+     (to, x, y, from, fp, w, h, k))
+PTDS(cudaMemcpy2DFromArray,
+     (void *to, size_t tp, cudaArray_const_t from, size_t x, size_t y, size_t w, size_t h, kind k),
+     (to, tp, from, x, y, w, h, k))
+PTDS(cudaMemcpy2DArrayToArray,
+     (cudaArray_t to, size_t x, size_t y, cudaArray_const_t from, size_t fx, size_t fy, size_t w,
+      size_t h, kind k),
+     (to, x, y, from, fx, fy, w, h, k))
 PTDS(cudaMemset, (void *to, int v, size_t n), (to, v, n))
 PTDS(cudaMemset2D, (void *to, size_t pitch, int v, size_t w, size_t h), (to, pitch, v, w, h))
 PTDS(cudaMemset3D, (struct cudaPitchedPtr to, int v, struct cudaExtent e), (to, v, e))
@@ -42,6 +52,14 @@ PTSZ(cudaMemcpy2DAsync,
      (to, tp, from, fp, w, h, k, S(s)))
 PTSZ(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t s), (p, S(s)))
 PTSZ(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t s), (p, S(s)))
+PTSZ(cudaMemcpy2DToArrayAsync,
+     (cudaArray_t to, size_t x, size_t y, const void *from, size_t fp, size_t w, size_t h, kind k,
+      cudaStream_t s),
+     (to, x, y, from, fp, w, h, k, S(s)))
+PTSZ(cudaMemcpy2DFromArrayAsync,
+     (void *to, size_t tp, cudaArray_const_t from, size_t x, size_t y, size_t w, size_t h, kind k,
+      cudaStream_t s),
+     (to, tp, from, x, y, w, h, k, S(s)))
 PTSZ(cudaMemcpyToSymbolAsync,
      (const void *to, const void *from, size_t n, size_t at, kind k, cudaStream_t s),
      (to, from, n, at, k, S(s)))

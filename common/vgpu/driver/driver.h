@@ -14,6 +14,17 @@
 
 #include <cuda.h>
 
+/** Target of a CUcontext. */
+struct CUctx_st {
+    unsigned flags;
+    uint64_t number;
+    unsigned sms; /**< multiprocessors of a green context; 0 for other contexts */
+};
+/** @return a new context, which is not current, or NULL: out of memory. */
+CUcontext driver_context_new(unsigned flags, unsigned sms);
+/** @return the green context in which a stream was made, or NULL. */
+CUgreenCtx driver_green_of(CUstream stream);
+
 /** State that a function requires. */
 enum driver_state {
     DRIVER_ANY,         /**< nothing */

@@ -12,11 +12,6 @@
 #define API_VERSION      3020 /* the API version of contexts since CUDA 4 */
 #define DEPTH_MAX        64
 
-struct CUctx_st {
-    unsigned flags;
-    uint64_t number;
-};
-
 static struct CUctx_st primary = {.number = 1};
 static atomic_uint primary_users;
 static atomic_uint_fast64_t contexts_made, contexts_alive;
@@ -131,6 +126,9 @@ DRIVER_NEEDS(DRIVER_INITIALIZED, cuDeviceGetByPCIBusId, (CUdevice * to, const ch
              cudaDeviceGetByPCIBusId(to, id))
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer),
              cudaDeviceCanAccessPeer(can, device, peer))
+DRIVER_NEEDS(DRIVER_INITIALIZED, cuDeviceGetP2PAttribute,
+             (int *to, CUdevice_P2PAttribute which, CUdevice device, CUdevice peer),
+             cudaDeviceGetP2PAttribute(to, (enum cudaDeviceP2PAttr)which, device, peer))
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuDeviceGetDefaultMemPool, (CUmemoryPool * to, CUdevice device),
              cudaDeviceGetDefaultMemPool(to, device))
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuDeviceGetMemPool, (CUmemoryPool * to, CUdevice device),
@@ -165,18 +163,25 @@ static cudaError_t set(CUcontext context)
     return context ? push(context) : cudaSuccess;
 }
 
+CUcontext driver_context_new(unsigned flags, unsigned sms)
+{
+    CUcontext context = calloc(1, sizeof *context);
+    if (context) {
+        *context = (struct CUctx_st){
+            .flags = flags, .number = ++contexts_made + primary.number, .sms = sms};
+        contexts_alive++;
+    }
+    return context;
+}
+
 static cudaError_t create(CUcontext *to, unsigned flags, CUdevice device)
 {
     cudaError_t error = to ? device_check(device) : cudaErrorInvalidValue;
     if (error)
         return error;
-    CUcontext context = calloc(1, sizeof *context);
-    if (!context || current.n == DEPTH_MAX) {
-        free(context);
+    CUcontext context = current.n < DEPTH_MAX ? driver_context_new(flags, 0) : NULL;
+    if (!context)
         return cudaErrorMemoryAllocation;
-    }
-    *context = (struct CUctx_st){.flags = flags, .number = ++contexts_made + primary.number};
-    contexts_alive++;
     *to = context;
     return push(context);
 }
@@ -284,6 +289,11 @@ DRIVER(cuCtxGetSharedMemConfig, (CUsharedconfig * to),
 DRIVER(cuCtxSetSharedMemConfig, (CUsharedconfig config), cudaSuccess)
 DRIVER(cuCtxGetStreamPriorityRange, (int *least, int *greatest),
        cudaDeviceGetStreamPriorityRange(least, greatest))
+DRIVER(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags),
+       !peer || peer == context_current() ? (cudaError_t)CUDA_ERROR_INVALID_CONTEXT
+                                          : cudaDeviceEnablePeerAccess(0, flags))
+DRIVER(cuCtxDisablePeerAccess, (CUcontext peer),
+       peer ? cudaErrorPeerAccessNotEnabled : (cudaError_t)CUDA_ERROR_INVALID_CONTEXT)
 DRIVER(cuProfilerStart, (void), cudaProfilerStart())
 DRIVER(cuProfilerStop, (void), cudaProfilerStop())
 

@@ -144,6 +144,15 @@ static cudaError_t copy_add(ADDED, const CUDA_MEMCPY3D *p)
 }
 DRIVER(cuGraphAddMemcpyNode, (ADDED, const CUDA_MEMCPY3D *p, CUcontext context), copy_add(ADD, p))
 
+static cudaError_t copy_set(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p)
+{
+    struct cudaMemcpy3DParms copy;
+    cudaError_t error = driver_copy_of(p, &copy);
+    return error  ? error
+           : exec ? cudaGraphExecMemcpyNodeSetParams(exec, node, &copy)
+                  : cudaGraphMemcpyNodeSetParams(node, &copy);
+}
+
 static struct cudaMemsetParams fill_of(const CUDA_MEMSET_NODE_PARAMS *p)
 {
     return (struct cudaMemsetParams){.dst = POINTER(p->dst),
@@ -164,6 +173,19 @@ DRIVER(cuGraphExecMemsetNodeSetParams,
        p ? cudaGraphExecMemsetNodeSetParams(exec, node, (struct cudaMemsetParams[]){fill_of(p)})
          : cudaErrorInvalidValue)
 
+DRIVER(cuGraphMemcpyNodeSetParams, (CUgraphNode node, const CUDA_MEMCPY3D *p),
+       copy_set(NULL, node, p))
+DRIVER(cuGraphExecMemcpyNodeSetParams,
+       (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext context),
+       copy_set(exec, node, p))
+DRIVER(cuGraphHostNodeGetParams, (CUgraphNode node, CUDA_HOST_NODE_PARAMS *p),
+       cudaGraphHostNodeGetParams(node, AS(struct cudaHostNodeParams *, p)))
+DRIVER(cuGraphExecHostNodeSetParams,
+       (CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p),
+       cudaGraphExecHostNodeSetParams(exec, node,
+                                      (const struct cudaHostNodeParams *)(const void *)p))
+DRIVER(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
+       cudaGraphExecChildGraphNodeSetParams(exec, node, child))
 DRIVER(cuGraphAddHostNode, (ADDED, const CUDA_HOST_NODE_PARAMS *p),
        cudaGraphAddHostNode(ADD, (const struct cudaHostNodeParams *)(const void *)p))
 DRIVER(cuGraphHostNodeSetParams, (CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p),
@@ -187,6 +209,36 @@ static cudaError_t alloc_add(ADDED, CUDA_MEM_ALLOC_NODE_PARAMS *p)
     return error;
 }
 DRIVER(cuGraphAddMemAllocNode, (ADDED, CUDA_MEM_ALLOC_NODE_PARAMS *p), alloc_add(ADD, p))
+
+DRIVER(cuGraphConditionalHandleCreate,
+       (CUgraphConditionalHandle * to, CUgraph graph, CUcontext context, unsigned first,
+        unsigned flags),
+       cudaGraphConditionalHandleCreate(AS(cudaGraphConditionalHandle *, to), graph, first, flags))
+
+/* The parameters of all kinds but copies begin with those of the runtime. */
+static cudaError_t node_add(ADDED, const CUgraphEdgeData *data, CUgraphNodeParams *p)
+{
+    if (p && p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        return copy_add(ADD, &p->memcpy.copyParams);
+    return cudaGraphAddNode(to, graph, dependencies, (const cudaGraphEdgeData *)(const void *)data,
+                            n, AS(struct cudaGraphNodeParams *, p));
+}
+
+static cudaError_t node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p)
+{
+    if (p && p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        return copy_set(exec, node, &p->memcpy.copyParams);
+    return exec ? cudaGraphExecNodeSetParams(exec, node, AS(struct cudaGraphNodeParams *, p))
+                : cudaGraphNodeSetParams(node, AS(struct cudaGraphNodeParams *, p));
+}
+
+DRIVER(cuGraphAddNode,
+       (CUgraphNode * to, CUgraph graph, const CUgraphNode *dependencies,
+        const CUgraphEdgeData *data, size_t n, CUgraphNodeParams *p),
+       node_add(ADD, data, p))
+DRIVER(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *p), node_set(NULL, node, p))
+DRIVER(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p),
+       exec ? node_set(exec, node, p) : cudaErrorInvalidValue)
 
 /* ---- capture -------------------------------------------------------------------------------- */
 

@@ -26,8 +26,9 @@ DRIVER(cuStreamCopyAttributes, (CUstream to, CUstream from), cudaStreamCopyAttri
 DRIVER(cuStreamGetId, (CUstream stream, unsigned long long *to), cudaStreamGetId(stream, to))
 DRIVER(cuStreamGetCtx, (CUstream stream, CUcontext *to), context_of(to))
 DRIVER_VERSION(DRIVER_CONTEXT, cuStreamGetCtx_v2, "cuStreamGetCtx",
-               (CUstream stream, CUcontext *to, void **green),
-               green ? (*green = NULL, context_of(to)) : context_of(to))
+               (CUstream stream, CUcontext *to, CUgreenCtx *green),
+               green && (*green = driver_green_of(stream)) ? PUT(to, NULL, cudaSuccess)
+                                                           : context_of(to))
 DRIVER(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr p, size_t bytes, unsigned flags),
        cudaStreamAttachMemAsync(stream, POINTER(p), bytes, flags))
 /* the callback expects a CUresult but gets a cudaError_t; faults have the same numbers in both */

@@ -77,6 +77,14 @@ int main()
     CHECK(cudaFree(nullptr));
     CHECK(cudaMalloc(&p, 0));
     EXPECT(p == nullptr);
+    // A device is not its own peer.
+    WANT(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+    WANT(cudaDeviceEnablePeerAccess(1000, 0), cudaErrorInvalidDevice);
+    WANT(cudaDeviceEnablePeerAccess(0, 1), cudaErrorInvalidValue);
+    WANT(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
+    WANT(cudaDeviceGetP2PAttribute(&n, cudaDevP2PAttrAccessSupported, 0, 0),
+         cudaErrorInvalidDevice);
+    WANT_LAST(cudaErrorInvalidDevice);
     // A successful call in between does not clear an error.
     cudaSetDevice(1000);
     CHECK(cudaMemset(d, 0, 1000));

@@ -137,6 +137,19 @@ WANT(sad2, sad_halves(a, b, c))
 WANT(diff2, sad_halves(a & 0xffff, b & 0xffff, 0) |
                 sad_halves(a >> 16 & 0xffff, b >> 16 & 0xffff, 0) << 16)
 WANT(minu, (u32)a < (u32)b ? (u32)a : (u32)b)
+/* in both halves, the smaller or larger number, but not less than 0 */
+static u32 relu_halves(u32 a, u32 b, bool larger)
+{
+    u32 d = 0;
+    for (int at = 0; at < 32; at += 16) {
+        const int16_t x = (int16_t)(a >> at), y = (int16_t)(b >> at);
+        const int16_t z = (x > y) == larger ? x : y;
+        d |= (u32)(z > 0 ? z : 0) << at;
+    }
+    return d;
+}
+WANT(minrelu, relu_halves((u32)a, (u32)b, false))
+WANT(maxrelu, relu_halves((u32)a, (u32)b, true))
 WANT(maxs64, (s64)a > (s64)b ? a : b)
 WANT(bfe, (u32)((u32)a >> 5 & 0x7ff))
 WANT(szext_clamp, (u32)b > 31 ? (u32)a : (u32)a & ~(~(u64)0 << (u32)b))
@@ -225,6 +238,8 @@ static const struct row rows[] = {
     {"vabsdiff2.u32.u32.u32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(diff2)},
     {"vabsdiff2.u32.u32.u32.add %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(sad2)},
     {"min.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(minu)},
+    {"min.s16x2.relu %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(minrelu)},
+    {"max.relu.s16x2 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(maxrelu)},
     {"max.s64 %d, %a, %b;", 8, 8, 8, 0, 'i', NAME(maxs64)},
     {"bfe.u32 %d, %a, 5, 11;", 4, 4, 0, 0, 'i', NAME(bfe)},
     {"szext.clamp.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(szext_clamp)},

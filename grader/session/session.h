@@ -131,7 +131,7 @@ void gr_session_order(const struct gr_session *session, struct vg_order order);
 /** The pattern of a check that fails because kernels did not do the work (gr_run.idle). */
 #define GR_IDLE_PATTERN "not_on_gpu"
 #define GR_IDLE_HINT                                                                               \
-    "compute y in a kernel, from x and k; not on the host, and not from an earlier call. Does each sum begin with 0?"
+    "compute y in a kernel, as sums of products of x and k (a division by a value that depends on x or k is not followed); not on the host, and not from an earlier call. Does each sum begin with 0?"
 
 /** Turns a run that ended with GR_DEVICE_LOST into an error. @return the error's status. */
 enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err);

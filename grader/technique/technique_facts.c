@@ -56,7 +56,7 @@ static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evid
                 "right, but x, k and y were not at the addresses of the harness: the work was not done on the GPU");
         else
             say(to, false, w->right / all,
-                "right, but the work was not done on the GPU: in this call kernels did not compute %.0f of the %.0f outputs from x and k: y[%s] is not the sum of all its products of x and k%s",
+                "right, but it seems that the work was not done on the GPU: as far as the proof can follow, kernels did not compute %.0f of the %.0f outputs from x and k: y[%s] is not the sum of all its products of x and k%s",
                 all - w->right, all, where,
                 w->lost > 0
                     ? ", or its value is not that sum: the sum was lost in a larger number, or its bits were replaced"

@@ -1,5 +1,9 @@
-/* Fewer multiplications only if there are few images, for m14. */
+/* Fewer multiplications only if there are few images, and multiplications by matrices, for m14. */
 #include "common.cuh"
+
+#include <mma.h>
+
+using namespace nvcuda;
 
 /* F(2,5) in rows, and some maps directly: few maps if there are few images, all if there are many. */
 #define A_(o, f)                                                                                   \
@@ -76,3 +80,40 @@ SUBMISSION(few_24th, direct_when_many<24>(s, x, k, y))
 SUBMISSION(few_4th, direct_when_many<4>(s, x, k, y))
 /* expect: timed: but not in the timed runs */
 SUBMISSION(few_3rd, direct_when_many<3>(s, x, k, y))
+/* The direct sum, by matrix instructions in float64. */
+__global__ void by_matrices(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ double a[8][4], u[4][8], sums[8][8];
+    const int n = C * K * K, lane = threadIdx.x, m0 = blockIdx.y * 8;
+    const size_t cols = (size_t)B * H_out * W_out, col0 = (size_t)blockIdx.x * 8;
+    wmma::fragment<wmma::accumulator, 8, 8, 4, double> sum;
+    wmma::fill_fragment(sum, 0.0);
+    for (int r0 = 0; r0 < n; r0 += 4) {
+        wmma::fragment<wmma::matrix_a, 8, 8, 4, double, wmma::row_major> fa;
+        wmma::fragment<wmma::matrix_b, 8, 8, 4, double, wmma::row_major> fb;
+        const int m = m0 + lane / 4, ra = r0 + lane % 4, ru = r0 + lane / 8;
+        const size_t col = col0 + lane % 8;
+        a[lane / 4][lane % 4] = m < M && ra < n ? k[m * n + ra] : 0;
+        u[lane / 8][lane % 8] = col < cols && ru < n
+                                    ? X(col / (H_out * W_out), ru / (K * K),
+                                        col / W_out % H_out + ru / K % K, col % W_out + ru % K)
+                                    : 0;
+        __syncwarp();
+        wmma::load_matrix_sync(fa, &a[0][0], 4);
+        wmma::load_matrix_sync(fb, &u[0][0], 8);
+        wmma::mma_sync(sum, fa, fb, sum);
+        __syncwarp();
+    }
+    wmma::store_matrix_sync(&sums[0][0], sum, 8, wmma::mem_row_major);
+    __syncwarp();
+    for (int i = lane; i < 64; i += 32) {
+        const size_t col = col0 + i % 8;
+        if (m0 + i / 8 < M && col < cols)
+            Y(col / (H_out * W_out), m0 + i / 8, 0, col % (H_out * W_out)) = sums[i / 8][i % 8];
+    }
+}
+/* expect: 1.00 multiplications of values computed from x and k */
+SUBMISSION_LAUNCH(direct_by_matrices,
+                  by_matrices<<<dim3((y_floats(s) / s->M + 7) / 8, (s->M + 7) / 8), 32>>>(*s, x, k,
+                                                                                          y))

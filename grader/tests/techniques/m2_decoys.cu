@@ -516,3 +516,55 @@ int in_parameters(ARGUMENTS)
     }
     return failed();
 }
+/* results as values of a graph's memset nodes */
+/* expect: the work was not done on the GPU */
+int by_memset_nodes(ARGUMENTS)
+{
+    const std::vector<float> hy = by_host(s, x, k);
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    cudaGraphCreate(&graph, 0);
+    launch_plain(s, x, k, y);
+    for (size_t i = 0; i < hy.size() && i < 100; i++) {
+        cudaMemsetParams p = {y + i, sizeof(float), 0, sizeof(float), 1, 1};
+        cudaGraphNode_t node;
+        memcpy(&p.value, &hy[i], sizeof p.value);
+        cudaGraphAddMemsetNode(&node, graph, NULL, 0, &p);
+    }
+    cudaGraphInstantiate(&ready, graph, 0);
+    cudaGraphLaunch(ready, 0);
+    cudaDeviceSynchronize();
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+    return failed();
+}
+/* results as parameters that the host replaces in a graph's node */
+__global__ void put(float *to, float value)
+{
+    *to = value;
+}
+/* expect: the work was not done on the GPU */
+int by_updated_node(ARGUMENTS)
+{
+    const std::vector<float> hy = by_host(s, x, k);
+    float value = 0, *to = y;
+    void *arguments[] = {&to, &value};
+    cudaKernelNodeParams p = {(void *)put, dim3(1), dim3(1), 0, arguments, NULL};
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    cudaGraphNode_t node;
+    cudaGraphCreate(&graph, 0);
+    cudaGraphAddKernelNode(&node, graph, NULL, 0, &p);
+    cudaGraphInstantiate(&ready, graph, 0);
+    launch_plain(s, x, k, y);
+    for (size_t i = 0; i < hy.size() && i < 60; i++) {
+        to = y + i;
+        value = hy[i];
+        cudaGraphExecKernelNodeSetParams(ready, node, &p);
+        cudaGraphLaunch(ready, 0);
+    }
+    cudaDeviceSynchronize();
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+    return failed();
+}

@@ -454,3 +454,48 @@ int weights_in_parameters(ARGUMENTS)
         }
     return failed();
 }
+/* Sums that are stored by exchanges, two at a time, and sums that exchanges take out of scratch memory. */
+__global__ void exchange_pairs(struct conv_shape shape, const float *x, const float *k,
+                               unsigned long long *to, size_t n)
+{
+    SIZES;
+    const size_t pair = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    float sum[2] = {0, 0};
+    for (size_t i = 2 * pair; i < n && i < 2 * pair + 2; i++) {
+        UNFLAT;
+        sum[i % 2] = sum_at(shape, x, k, b, m, h, w);
+    }
+    if (2 * pair < n)
+        atomicExch(to + pair,
+                   (unsigned long long)__float_as_uint(sum[1]) << 32 | __float_as_uint(sum[0]));
+}
+/* expect: right */
+int stored_by_exchanges(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    float *pairs = floats(n + 1);
+    cudaMemset(pairs, 0, (n + 1) * sizeof(float));
+    exchange_pairs<<<(n / 2 + 128) / 128, 128>>>(*s, x, k, (unsigned long long *)pairs, n);
+    cudaMemcpyAsync(y, pairs, n * sizeof(float), cudaMemcpyDeviceToDevice);
+    return failed();
+}
+__global__ void add_maps(struct conv_shape shape, const float *x, const float *k, float *sums)
+{
+    FLAT_PLACE;
+    for (int c = 0; c < C; c++)
+        atomicAdd(&sums[i], channel_at(shape, x, k, b, m, c, h, w));
+}
+__global__ void take_out(float *sums, float *y, size_t n)
+{
+    FLAT;
+    y[i] = atomicExch(&sums[i], 0.0f);
+}
+/* expect: right */
+int taken_by_exchanges(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    float *sums = floats(n);
+    cudaMemsetAsync(sums, 0, n * sizeof(float));
+    add_maps<<<(n + 255) / 256, 256>>>(*s, x, k, sums);
+    return FLAT_LAUNCH(take_out, sums, y, n);
+}

@@ -68,3 +68,21 @@ __global__ void diluted(struct conv_shape shape, const float *x, const float *k,
 }
 /* expect: 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(many_taken_away, FILLED(LAUNCH(diluted)))
+/* the upper bits of each weight from global memory, the rest from constant memory */
+__global__ void keep_rests(const float *k, float *to, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 128 + threadIdx.x;
+    if (i < n)
+        to[i] = k[i] - __uint_as_float(__float_as_uint(k[i]) & 0xffffe000);
+}
+CONV(in_two_parts, (__uint_as_float(__float_as_uint(KK(m, c, p, q)) & 0xffffe000) + c_k[AT]))
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
+int upper_bits_from_global(ARGUMENTS)
+{
+    void *to;
+    if (k_floats(s) * sizeof(float) > sizeof c_k)
+        return LAUNCH(ldg);
+    cudaGetSymbolAddress(&to, c_k);
+    keep_rests<<<(k_floats(s) + 127) / 128, 128>>>(k, (float *)to, k_floats(s));
+    return LAUNCH(in_two_parts);
+}

@@ -283,16 +283,18 @@ static void note_reads(const struct ptx_flow *flow, const struct ir_insn *in, ui
 /* @return whether an instruction may have results that nothing reads, and is changed then. */
 static bool may_be_unread(const struct ir_insn *in)
 {
-    return (in->op == IR_ATOM && in->d && in->space != PTX_SPACE_SHARED) ||
-           (in->op == IR_LD && in->vector > 1);
+    return (in->op == IR_ATOM && in->d) || (in->op == IR_LD && in->vector > 1);
 }
 
 /* @param read  set of the slots that are read */
 static void find_unread(struct ir_function *f, struct ir_insn *in, const struct ptx_flow *flow,
                         const uint64_t *read)
 {
-    if (in->op == IR_ATOM && !ptx_set_has(read, flow->slot_of[in->d / 4] - 1))
-        in->d = 0;
+    if (in->op == IR_ATOM && !ptx_set_has(read, flow->slot_of[in->d / 4] - 1)) {
+        in->unread = 1;
+        if (in->space != PTX_SPACE_SHARED)
+            in->d = 0;
+    }
     for (uint32_t k = 0; in->op == IR_LD && k < in->vector; k++) {
         const uint32_t slot = flow->slot_of[ptx_element_slot(f, in, k, in->d) / 4];
         if (!slot || !ptx_set_has(read, slot - 1))

@@ -252,7 +252,7 @@ struct ir_insn {
     uint8_t type, type2; /**< enum ptx_type: of memory and register, or of result and source */
     uint8_t space, bytes, vector;
     uint8_t compare, boolean, sub;
-    uint8_t unread; /**< loads: a bit for each element of a vector that no instruction reads */
+    uint8_t unread; /**< a bit for each element of a vector that no instruction reads; atomics: 1 */
     bool guard_not;
     bool fixed_address;  /**< the address consists of imm alone */
     bool local_frame;    /**< ... relative to this call's local memory */

@@ -22,6 +22,19 @@ Test(proof_field, fractions_of_small_numbers_are_exact)
         }
 }
 
+Test(proof_field, computed_fractions_are_exact)
+{
+    cr_assert(field_make());
+    static const double errors[] = {0x1p-49, -0x1p-49, 0x1p-52};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        for (int p = 1; p < 29; p++) {
+            const uint32_t is = field_of_number(p / 45.0 * (1 + errors[i]), false);
+            cr_assert_eq(field_multiply(is, field_of_integer(45)), field_of_integer((uint64_t)p));
+        }
+    const uint32_t far = field_of_number(7 / 45.0 * (1 + 0x1p-44), false);
+    cr_assert_neq(field_multiply(far, field_of_integer(45)), field_of_integer(7));
+}
+
 Test(proof_field, products_of_rounded_fractions_are_fractions)
 {
     cr_assert(field_make());

@@ -1,7 +1,7 @@
 // Reads of elements that nothing wrote, which the program then ignores: past the end of lists that
 // are merged, behind a condition, the fourth element of a vector, in a loop that is not entered, the
 // element after the last one, numbers computed from them that no thread adds, the rest of an array in
-// local memory, and the other bits of a word with bit fields.
+// local memory, the other bits of a word with bit fields, and the old values of exchanges.
 #include "vgpu/tests/check.cuh"
 
 #include <algorithm>
@@ -146,6 +146,17 @@ __global__ void add_fields(const Fields *fields, int *out)
     out[threadIdx.x] = f.low + f.middle + f.high;
 }
 
+// Stores by exchanges, whose old values nothing reads.
+__global__ void exchange(int *out, unsigned long long *pairs)
+{
+    __shared__ int turned[THREADS];
+    const int t = threadIdx.x;
+    atomicExch(&turned[THREADS - 1 - t], 3 * t);
+    atomicExch(pairs + t, 5ull << 32);
+    __syncthreads();
+    atomicExch(out + t, turned[t]);
+}
+
 int main()
 {
     std::vector<int> in(THREADS);
@@ -210,5 +221,12 @@ int main()
     LAUNCHED();
     for (int i = 0; i < THREADS; i++)
         ok &= d_sorted.host()[i] == 7 + i + i / 2;
+
+    Device<int> d_turned(THREADS);
+    Device<unsigned long long> d_pairs(THREADS);
+    exchange<<<1, THREADS>>>(d_turned, d_pairs);
+    LAUNCHED();
+    for (int i = 0; i < THREADS; i++)
+        ok &= d_turned.host()[i] == 3 * (THREADS - 1 - i) && d_pairs.host()[i] == 5ull << 32;
     return verdict(NAME, ok, got);
 }

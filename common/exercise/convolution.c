@@ -135,6 +135,8 @@ const struct exercise exercise_convolution = {
 static const struct exercise_word words[] = {
     {"the work was not done on the GPU",
      "the work was not done on the GPU, or x, k and y were not copied directly from and to the harness's memory"},
+    {"compute y in a kernel, from x and k; not on the host, and not from an earlier call.",
+     "compute y in a kernel, from copies of x and k; copy directly from x and k and to y, which are page-locked, not through memory of your own."},
     {"x, k and y are device pointers: only kernels may read or write through them",
      "x, k and y are host memory; conv_workspace() and cudaMalloc() return device memory, which only kernels and copies may read or write"},
     {"x, k and y are device pointers", "x, k and y are host memory that you must copy"},

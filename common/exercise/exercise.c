@@ -50,7 +50,8 @@ static const struct exercise_word *word_at(const struct exercise *exercise, cons
         return NULL;
     for (const struct exercise_word *w = exercise->words; w->of; w++) {
         const size_t n = strlen(w->of);
-        if (strncmp(text, w->of, n) == 0 && !is_letter(text[n]))
+        const bool is_member = before == '.' && n == 1; /* gridDim.x */
+        if (strncmp(text, w->of, n) == 0 && !is_letter(text[n]) && !is_member)
             return w;
     }
     return NULL;

@@ -115,9 +115,9 @@ bool gr_clue_swapped(const struct gr_device_record *record, const struct conv_sh
 
 /* The parts of an output map, or of an image, that blocks along an axis of the grid may store. */
 struct part {
-    const char *name;
-    int axis;           /* of the grid; -1: any */
-    size_t size, below; /* how many there are, and the outputs in each */
+    const char *name, *one; /* one: its singular, if a block may store a single part */
+    int axis;               /* of the grid; -1: any */
+    size_t size, below;     /* how many there are, and the outputs in each */
 };
 
 /* @return the number of the first part from which on all outputs, and only these, were never written;
@@ -135,40 +135,124 @@ static unsigned written_until(const struct conv_shape *shape, const float *y,
     return (unsigned)until;
 }
 
-static void find_short(const struct gr_device_row *row, const struct part *part, unsigned until,
-                       char *to, size_t room)
+/* Sets @p until to the numbers of the first column and row from which on all outputs, and only these,
+ * were never written. @return false if there are none */
+static bool corner_written(const struct conv_shape *shape, const float *y,
+                           const struct part part[2], unsigned until[2])
 {
-    for (int axis = 0; axis < 3; axis++) {
-        const unsigned blocks = row->grid[axis], threads = row->block[axis];
-        if ((part->axis >= 0 && axis != part->axis) || threads < 2 || until % (blocks * threads))
-            continue;
-        const unsigned each = until / blocks;
-        snprintf(
-            to, room,
-            "the grid of %.40s has %u block%s along %c, and a block stores %u %s: %zu %s need %u blocks",
-            row->name, blocks, blocks > 1 ? "s" : "", 'x' + axis, each, part->name, part->size,
-            part->name, blocks_for((int)part->size, each));
-        return;
+    until[0] = until[1] = 0;
+    for (size_t i = 0; i < nn_conv_y_elems(shape); i++)
+        for (int d = 0; d < 2 && !gr_is_unwritten(y[i]); d++)
+            if (i / part[d].below % part[d].size >= until[d])
+                until[d] = (unsigned)(i / part[d].below % part[d].size) + 1;
+    for (size_t i = 0; i < nn_conv_y_elems(shape); i++)
+        if (gr_is_unwritten(y[i]) == (i / part[0].below % part[0].size < until[0] &&
+                                      i / part[1].below % part[1].size < until[1]))
+            return false;
+    return true;
+}
+
+/* Writes "the grid of conv at conv.cu:54 has 1 block along x, and a block stores ". */
+static size_t say_grid(const struct gr_device_row *row, int axis, const char *source, char *to,
+                       size_t room)
+{
+    char name[64], place[160];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(row->name, "<("), row->name);
+    gr_clue_place_in(source, name, true, place, sizeof place);
+    return (size_t)snprintf(
+        to, room, "the grid of %.40s%.80s has %u block%s along %c, and a block stores ", row->name,
+        place, row->grid[axis], row->grid[axis] > 1 ? "s" : "", 'x' + axis);
+}
+
+enum { NO_AXIS = -1, SEVERAL = -2 };
+
+/* @return the axis with as many blocks as maps that were written. */
+static int axis_of_maps(const struct gr_device_row *row, const struct part *part, unsigned until)
+{
+    int found = NO_AXIS;
+    for (int axis = 0; axis < 3 && part->one; axis++)
+        if (row->grid[axis] == until)
+            found = found == NO_AXIS ? axis : SEVERAL;
+    return found;
+}
+
+/* @return whether there is such an axis; with several ones, @p to remains empty */
+static bool find_short(const struct gr_device_row *row, const struct part *part, unsigned until,
+                       const char *source, char *to, size_t room)
+{
+    int found = NO_AXIS;
+    for (int axis = 2; axis >= 0; axis--)
+        if ((part->axis < 0 || axis == part->axis) && row->block[axis] > 1 &&
+            until % (row->grid[axis] * row->block[axis]) == 0)
+            found = axis;
+    found = found < 0 ? axis_of_maps(row, part, until) : found;
+    if (found < 0)
+        return found == SEVERAL;
+    const unsigned each = until / row->grid[found];
+    const size_t used = say_grid(row, found, source, to, room);
+    if (used < room)
+        snprintf(to + used, room - used, "%u %s: %zu %s need %u blocks", each,
+                 each == 1 && part->one ? part->one : part->name, part->size, part->name,
+                 blocks_for((int)part->size, each));
+    return true;
+}
+
+/* Finds out whether blocks along z, numbered row after row, are the tiles of a map that were written. */
+static bool find_short_of_tiles(const struct gr_device_row *row, const struct conv_shape *shape,
+                                const float *y, const char *source, char *to, size_t room)
+{
+    enum { Z = 2 };
+    const unsigned rows = (unsigned)(shape->H - shape->K + 1),
+                   columns = (unsigned)(shape->W - shape->K + 1);
+    const unsigned high = row->block[1], wide = row->block[0], blocks = row->grid[Z];
+    if (high < 2 || wide < 2 || row->block[Z] > 1)
+        return false;
+    const unsigned across = blocks_for((int)columns, wide);
+    const unsigned all = across * blocks_for((int)rows, high);
+    for (size_t i = 0; i < nn_conv_y_elems(shape); i++) {
+        const unsigned h = (unsigned)(i / columns % rows), w = (unsigned)(i % columns);
+        if (gr_is_unwritten(y[i]) != (h / high * across + w / wide >= blocks))
+            return false;
     }
+    const size_t used = say_grid(row, Z, source, to, room);
+    if (used < room)
+        snprintf(to + used, room - used,
+                 "%u rows and %u columns: a map of %u rows and %u columns needs %u blocks", high,
+                 wide, rows, columns, all);
+    return blocks < all;
 }
 
 bool gr_clue_short(const struct gr_device_record *record, const struct conv_shape *shape,
-                   const float *y, char *to, size_t room)
+                   const float *y, const char *source, char *to, size_t room)
 {
+    enum { COLUMNS, ROWS, PARTS = 4 };
     const size_t rows = (size_t)(shape->H - shape->K + 1),
                  columns = (size_t)(shape->W - shape->K + 1);
-    const struct part parts[] = {{"columns", 0, columns, 1},
-                                 {"rows", 1, rows, columns},
-                                 {"maps", -1, (size_t)shape->M, rows * columns},
-                                 {"outputs of a map", -1, rows * columns, 1}};
+    const struct part parts[PARTS] = {{"columns", NULL, 0, columns, 1},
+                                      {"rows", NULL, 1, rows, columns},
+                                      {"maps", "map", -1, (size_t)shape->M, rows * columns},
+                                      {"outputs of a map", NULL, -1, rows * columns, 1}};
+    unsigned until[PARTS] = {0};
+    bool found = false;
     to[0] = '\0';
-    for (size_t k = 0; k < sizeof parts / sizeof *parts && !to[0]; k++) {
-        const unsigned until = written_until(shape, y, &parts[k]);
-        for (size_t i = 0; until && until < parts[k].size && i < record->rows && !to[0]; i++)
-            if (strcmp(record->row[i].kind, "kernel") == 0)
-                find_short(&record->row[i], &parts[k], until, to, room);
+    if (!corner_written(shape, y, parts, until))
+        until[COLUMNS] = until[ROWS] = 0;
+    for (size_t k = 0; k < PARTS && !found; k++) {
+        if (k > ROWS)
+            until[k] = written_until(shape, y, &parts[k]);
+        for (size_t i = 0; until[k] && until[k] < parts[k].size && i < record->rows && !found; i++)
+            found = strcmp(record->row[i].kind, "kernel") == 0 &&
+                    find_short(&record->row[i], &parts[k], until[k], source, to, room);
     }
-    return to[0] != '\0';
+    char tiles[256];
+    for (size_t i = 0; i < record->rows; i++) {
+        if (strcmp(record->row[i].kind, "kernel") != 0 ||
+            !find_short_of_tiles(&record->row[i], shape, y, source, tiles, sizeof tiles))
+            continue;
+        snprintf(to, room, "%s", found ? "" : tiles);
+        return true;
+    }
+    return found;
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */

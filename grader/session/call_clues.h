@@ -33,13 +33,15 @@ bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape
 bool gr_clue_swapped(const struct gr_device_record *record, const struct conv_shape *shape,
                      char *to, size_t room);
 
-/** Finds out whether the outputs from some row, column, map or place in each map on were never written,
- * because the grid of a kernel has too few blocks along an axis for what a block stores.
- * @param y   the outputs
- * @param to  set to "the grid of conv has 1 block along y, and a block stores 24 rows: ..."
- * @return false, with @p to empty, if there is no such kernel */
+/** Finds out whether the outputs from some row, column, map, tile or place in each map on were never
+ * written, because the grid of a kernel has too few blocks along an axis for what a block stores.
+ * @param y       the outputs
+ * @param source  the path of the submission's source, or NULL
+ * @param to  set to "the grid of conv at conv.cu:54 has 1 block along y, and a block stores 24 rows: ..."
+ * @return false, with @p to empty, if there is no such kernel; true, with @p to empty, if there is one,
+ * but several of its axes may be the short one */
 bool gr_clue_short(const struct gr_device_record *record, const struct conv_shape *shape,
-                   const float *y, char *to, size_t room);
+                   const float *y, const char *source, char *to, size_t room);
 
 /** Finds threads of a kernel that ended before a barrier that others of their block reached.
  * @param to  set to "in kernel conv, 31 of the block's 256 threads returned at line 21 and ..." */

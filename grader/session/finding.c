@@ -171,7 +171,7 @@ void gr_finding_name_memory(const struct conv_shape *shape, struct gr_run *run)
     if (behind && strcmp(name, ", as large as y") == 0)
         snprintf(
             run->hint, sizeof run->hint,
-            "y has [B][M][H_out][W_out] elements, with H_out = H - K + 1: does the index use H_out and W_out, not H and W or another K? Otherwise guard only that access: store nothing if the output does not exist (no return before __syncthreads())");
+            "y has [B][M][H_out][W_out] elements, with H_out = H - K + 1: does the index use H_out and W_out, not H and W or another K, and M, not C? Otherwise guard only that access: store nothing if the output does not exist (no return before __syncthreads())");
     snprintf(rest, sizeof rest, "%s", at);
     snprintf(at, sizeof run->message - (size_t)(at - run->message), "%s%s", name, rest);
 }
@@ -250,7 +250,7 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *sourc
         {"Launch", "launch_failed", "launch of ",
          "check the launch: 1 to 1024 threads per block, no grid size 0 (is the number of blocks rounded up?), y and z at most 65535, shared memory"},
         {"Symbol", "symbol_copy_failed", "cudaMemcpyToSymbol",
-         "is the first argument the variable itself (without & and quotes), is the __constant__ array large enough for the copy, and are sizes in bytes?"},
+         "is the first argument the variable itself (without & and quotes), is the __constant__ array large enough for the copy, does the copy end inside k (the last portion may have fewer maps), and are sizes in bytes?"},
         {"MemcpyAsync", "copy_failed", "cudaMemcpyAsync: ",
          "does the copy end inside both arrays (sizes are in bytes; the last part may have fewer images than the others), and does each pointer match the direction (device or host)?"},
         {"Memcpy", "copy_failed", "cudaMemcpy: ",

@@ -334,6 +334,7 @@ static bool take_reply(struct gr_session *s, struct runner_reply *reply,
                        struct gr_run *run)
 {
     if (reply->kind == RUNNER_CRASHED) {
+        gr_session_drain(s); /* for the C library's message */
         gr_session_explain_crash(s, reply, shape, limit_s, run);
         return false;
     }

@@ -69,6 +69,32 @@ static const char *signal_hint(int signal)
     }
 }
 
+/* Finds the C library's last message about an abort, such as "double free or corruption (top)", or that of
+ * assert(). */
+static void find_abort(const char *said, char *to, size_t room)
+{
+    static const char *const words[] = {"free()",     "double free", "munmap_chunk()", "realloc()",
+                                        "malloc()",   "corrupted ",  "malloc_consol",  "*** ",
+                                        "terminate ", " Assertion `"};
+    to[0] = '\0';
+    for (; *said; said += strcspn(said, "\n"), said += *said == '\n')
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            const int length = (int)strcspn(said, "\n");
+            const char *const at = strstr(said, words[i]);
+            if (at && (at == said || (words[i][0] == ' ' && at < said + length)))
+                snprintf(to, room, ": %.*s", length, said);
+        }
+}
+
+static const char *abort_hint(const char *message)
+{
+    return strstr(message, "free")
+               ? "call free() once for each malloc(), with the pointer that malloc() returned; does the code write past the end of that memory before (is its size in bytes: elements times sizeof(float))?"
+           : message[0] && !strstr(message, "Assertion")
+               ? "the code has written past the end of memory from malloc(), or before its start: is its size in bytes (elements times sizeof(float)), and which index is too large?"
+               : signal_hint(SIGABRT);
+}
+
 /* Describes an access by the nearest tensor, since the arena's address in the runner is known. Only
  * y may be written, so a write is described relative to y. */
 static void describe_access(char *to, size_t room, const struct runner_reply *reply,
@@ -165,21 +191,25 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
     }
     if (reply->signal == SIGSEGV || reply->signal == SIGBUS)
         describe_access(access, sizeof access, reply, shape);
+    if (reply->signal == SIGABRT)
+        find_abort(s->output.lab.text, access, sizeof access);
     run->outcome = GR_CRASHED;
     snprintf(run->message, sizeof run->message, "crashed with SIG%s (%s) at %s%s",
              sigabbrev_np(reply->signal) ? sigabbrev_np(reply->signal) : "?",
              sigdescr_np(reply->signal) ? sigdescr_np(reply->signal) : "unknown signal", place,
              access);
-    bool null = access[0] && reply->fault_address < 4096;
-    bool device_pointer = access[0] && !null && s->host->device != RUNNER_ON_CPU;
+    bool abort = reply->signal == SIGABRT;
+    bool null = access[0] && !abort && reply->fault_address < 4096;
+    bool device_pointer = access[0] && !abort && !null && s->host->device != RUNNER_ON_CPU;
     snprintf(
         run->hint, sizeof run->hint, "%s",
         null
             ? "did malloc() or conv_workspace() return NULL, or is a pointer used before it is set?"
         : device_pointer
             ? "x, k and y are device pointers: only kernels may read or write through them"
-            : signal_hint(reply->signal));
-    if (reply->signal == SIGABRT && s->host->device == RUNNER_ON_CPU && s->host->sandbox.on)
+        : abort ? abort_hint(access)
+                : signal_hint(reply->signal));
+    if (abort && !access[0] && s->host->device == RUNNER_ON_CPU && s->host->sandbox.on)
         name_limits(run); /* for example, if a thread or memory was refused */
 }
 

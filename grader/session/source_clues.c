@@ -51,6 +51,13 @@ static const char *behind_case(const char *c, bool *is_last)
     return c;
 }
 
+/* @return the next case or default, or NULL. */
+static const char *next_case(const char *text, const char *end)
+{
+    const char *const a = word_in(text, end, "case"), *const b = word_in(text, end, "default");
+    return !a || (b && b < a) ? b : a;
+}
+
 static bool ends_itself(const char *c, const char *end)
 {
     static const char *const words[] = {"break", "return",      "continue",
@@ -81,42 +88,68 @@ static long instance_in(const char *c, const char *end, char name[64])
     return -1;
 }
 
-/* Finds a case that calls another case's instance; sets *own if a case calls its own instance. */
-static void look_at_instance(const char *text, const char *label, const char *body, const char *end,
-                             const char *shown, bool *own, char *to, size_t room)
+enum { DEFAULT = -1, NONE = -1 };
+
+/* A case of a switch: its label, and the instance of a template that its code calls. */
+struct labelled {
+    const char *at;
+    long number, instance;
+    char name[64];
+};
+
+/* Whether a case calls the wrong instance: others call their own one, or it and another case have
+ * exchanged theirs. (A default may call an instance for any number, 0.) */
+static bool is_wrong_instance(const struct labelled *c, const struct labelled *all, size_t n)
 {
-    char name[64], *behind;
-    const long number = strtol(label, &behind, 10), instance = instance_in(body, end, name);
-    if (behind == label || instance < 0)
-        return;
-    *own |= instance == number;
-    if (instance != number && !to[0])
-        snprintf(to, room,
-                 "case %ld at %s:%d calls %s<%ld>; another case calls the kernel of its own number",
-                 number, shown, line_of(text, label), name, instance);
+    if (c->instance == NONE || c->instance == c->number ||
+        (c->number == DEFAULT && c->instance == 0))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].name, c->name) == 0 && all[i].number != DEFAULT &&
+            (all[i].instance == all[i].number ||
+             (all[i].number == c->instance && all[i].instance == c->number)))
+            return true;
+    return false;
 }
 
 bool gr_clue_switch(char *text, const char *shown, char *to, size_t room)
 {
+    enum { CASES = 64 };
+    struct labelled all[CASES];
+    size_t n = 0;
     const char *const behind = text + strlen(text);
-    char wrong[160] = "";
-    bool own = false, is_last = false;
+    bool is_last = false;
     to[0] = '\0';
     gr_blank_comments(text);
-    for (const char *c = text; (c = word_in(c, behind, "case")) != NULL;) {
-        const char *label = c + strlen("case") + strspn(c + strlen("case"), " \t");
+    const char *const first = word_in(text, behind, "switch");
+    const bool one_switch = first && !word_in(first + 1, behind, "switch");
+    for (const char *c = text; (c = next_case(c, behind)) != NULL && n < CASES;) {
+        struct labelled *now = &all[n];
+        const bool is_default = *c == 'd';
+        const char *label = c + strlen(is_default ? "default" : "case");
         const char *colon = strchr(label, ':');
         const char *body = colon ? colon + 1 : behind;
         const char *end = behind_case(body, &is_last);
-        if (!to[0] && !is_last && memchr(body, ';', (size_t)(end - body)) &&
+        char *number_end = NULL;
+        if (!to[0] && !is_default && !is_last && memchr(body, ';', (size_t)(end - body)) &&
             !ends_itself(body, end))
             snprintf(to, room, "the case at %s:%d has no break, so the next case runs, too", shown,
                      line_of(text, c));
-        look_at_instance(text, label, body, end, shown, &own, wrong, sizeof wrong);
-        c = body;
+        now->at = c;
+        now->number = is_default ? DEFAULT : strtol(label, &number_end, 10);
+        now->instance = instance_in(body, end, now->name);
+        n += is_default ? one_switch && label + strspn(label, " \t") == colon : number_end != label;
+        c = is_default ? label : body;
     }
-    if (!to[0] && own && wrong[0])
-        snprintf(to, room, "%s", wrong);
+    for (size_t i = 0; i < n && !to[0]; i++) {
+        char label[32] = "the default case";
+        if (all[i].number != DEFAULT)
+            snprintf(label, sizeof label, "case %ld", all[i].number);
+        if (is_wrong_instance(&all[i], all, n))
+            snprintf(to, room, "%s at %s:%d calls %s<%ld>, which is compiled for %ld only", label,
+                     shown, line_of(text, all[i].at), all[i].name, all[i].instance,
+                     all[i].instance);
+    }
     return to[0] != '\0';
 }
 
@@ -252,6 +285,98 @@ bool gr_clue_power(char *text, const char *shown, char *to, size_t room)
                      shown, line_of(text, c));
     }
     return to[0] != '\0';
+}
+
+/* ---- warnings ---------------------------------------------------------------------------------- */
+
+/* A line "conv.c:22:47: warning: text [-Wflag]". */
+struct warning {
+    int line, length; /* of the text */
+    const char *text, *behind;
+};
+
+static bool read_message(const char *line, const char *kind, struct warning *to)
+{
+    const char *const end = line + strcspn(line, "\n"), *const mark = strstr(line, kind);
+    const char *at = mark;
+    if (!mark || mark > end)
+        return false;
+    for (int colons = 0; at > line && colons < 2; at--) /* before the column, before the line */
+        colons += at[-1] == ':';
+    to->line = atoi(at + 1);
+    to->text = mark + strlen(kind);
+    to->length = (int)(end - to->text);
+    to->behind = *end ? end + 1 : end;
+    const char *const flag = strstr(to->text, " [-W");
+    if (flag && flag < end)
+        to->length = (int)(flag - to->text);
+    return true;
+}
+
+/* Whether the source line below a message has the name that the message quotes. (gcc may report the
+ * last line of a function, too.) */
+static bool shows_name(const struct warning *w)
+{
+    char name[64];
+    const char *quote = memchr(w->text, '\'', (size_t)w->length);
+    const char *open = strstr(w->text, "\u2018");
+    open = open && open < w->text + w->length ? open + strlen("\u2018") : quote ? quote + 1 : NULL;
+    if (!open)
+        return true;
+    snprintf(name, sizeof name, "%.*s",
+             (int)strspn(open, "abcdefghijklmnopqrstuvwxyz_"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
+             open);
+    return word_in(w->behind, w->behind + strcspn(w->behind, "\n"), name) != NULL;
+}
+
+const char *gr_clue_compiler(const char *said, const char *source, char *to, size_t room)
+{
+    static const struct {
+        const char *flag, *hint;
+    } grave[] = {
+        {"[-Wuse-after-free", "free memory once, after its last use"},
+        {"[-Wreturn-local-addr]",
+         "a local array ends with its function: let the caller pass an array, or use malloc()"},
+        {"[-Wdangling-pointer",
+         "a local array ends with its function or block: declare it where all its uses can see it"},
+        {"[-Wfree-nonheap-object]", "pass only pointers from malloc() to free()"},
+        {"[-Wimplicit-function-declaration]",
+         "include the header that declares the function: stdlib.h for malloc(), string.h for memcpy()"},
+        {"[-Wincompatible-pointer-types]", "give each pointer the type of what it points to"},
+        {"[-Wint-conversion]", "which of both is a pointer, and which one is a number?"},
+        {"[-Warray-bounds", "how many elements does the array have?"},
+        {"[-Wstringop-overflow", "how many bytes does the memory have, and how many are written?"},
+        {"[-Wmisleading-indentation]",
+         "put braces { } around all statements that belong to the loop or to the if"},
+        {"[-Wuninitialized]", "set the variable before it is read: float sum = 0;"},
+        {"[-Wmaybe-uninitialized]", "set the variable before it is read: float sum = 0;"},
+    };
+    to[0] = '\0';
+    for (size_t k = 0; k < sizeof grave / sizeof *grave; k++) {
+        struct warning found = {0}, now, note;
+        for (const char *c = said; *c; c += strcspn(c, "\n"), c += *c == '\n') {
+            const char *const flag = strstr(c, grave[k].flag);
+            if (!flag || flag > c + strcspn(c, "\n") || !read_message(c, ": warning: ", &now))
+                continue;
+            if (!found.text || (shows_name(&now) && !shows_name(&found)))
+                found = now;
+        }
+        if (!found.text)
+            continue;
+        const size_t used =
+            (size_t)snprintf(to, room, "the compiler warns: %s:%d: %.*s",
+                             path_shown(source, source), found.line, found.length, found.text);
+        const char *c = found.behind;
+        while (*c && !read_message(c, ": warning: ", &now) && !read_message(c, ": note: ", &note)) {
+            c += strcspn(c, "\n");
+            c += *c == '\n';
+        }
+        if (*c && !read_message(c, ": warning: ", &now) && used < room)
+            snprintf(to + used, room - used, " (line %d: %.*s)", note.line, note.length, note.text);
+        return grave[k].hint;
+    }
+    return NULL;
 }
 
 /* ---- a file ----------------------------------------------------------------------------------- */

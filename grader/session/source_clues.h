@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /** Finds a case of a switch that falls through to the next one, or calls a template's instance for
- * another case's number although other cases call their own. */
+ * another number although other cases call their own; or two cases that have exchanged theirs. */
 bool gr_clue_switch(char *text, const char *shown, char *to, size_t room);
 
 /** Finds a launch that exchanges two sizes or two tensors, by their names.
@@ -25,6 +25,12 @@ bool gr_clue_place(char *text, const char *shown, const char *name, bool is_kern
                    size_t room);
 /** The same for a file. @param source  its path, or NULL */
 bool gr_clue_place_in(const char *source, const char *name, bool is_kernel, char *to, size_t room);
+
+/** Finds a warning that usually means a mistake, such as a use of memory after free(), in what gcc said.
+ * @param to  set to "the compiler warns: conv.c:22: pointer 'a' used after 'free' (call to 'free' here:
+ * line 12)"
+ * @return a hint; NULL, with @p to empty, if there is no such warning */
+const char *gr_clue_compiler(const char *said, const char *source, char *to, size_t room);
 
 /** Finds the first clue in a file.
  * @param source  its path, or NULL  @param of_switch  look at the cases of a switch, too

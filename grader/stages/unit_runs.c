@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "grader/compare/element.h"
 #include "grader/compare/verify.h"
+#include "grader/session/source_clues.h"
 #include "grader/session/call_clues.h"
 #include "grader/session/finding.h"
 #include "nn/oracle.h"
@@ -148,11 +149,12 @@ void gr_unit_leak_check(struct grading *g, struct gr_unit_stage *st, size_t n)
         lost = before - run.free_bytes;
         before = run.free_bytes;
     }
-    char message[192];
+    char message[320], place[160];
+    const bool named = gr_clue_place_in(g->host.source, "cudaMalloc", false, place, sizeof place);
     snprintf(
         message, sizeof message,
-        "each call of conv_forward() leaves %llu more bytes of device memory allocated: a leak (the same shape, %d calls in a row)",
-        (unsigned long long)lost, TIMES);
+        "each call of conv_forward() leaves %llu more bytes of device memory allocated: a leak (the same shape, %d calls in a row)%s%s",
+        (unsigned long long)lost, TIMES, named ? "; memory comes from cudaMalloc" : "", place);
     note_accident(
         st, "leak", message,
         "call cudaFree() for each allocation before every return; or keep it in a static variable and allocate it once; or use conv_workspace(), which the harness keeps",
@@ -229,7 +231,8 @@ bool gr_unit_run(struct grading *g, struct gr_unit_stage *st, struct gr_unit *u,
             memcpy(st->left_clue, left, sizeof left);
         if (gr_clue_swapped(record, &conv.shape, grid, sizeof grid) && !st->swapped++)
             memcpy(st->swapped_clue, grid, sizeof grid);
-        if (gr_clue_short(record, &conv.shape, u->y, grid, sizeof grid) && !st->too_short++)
+        if (gr_clue_short(record, &conv.shape, u->y, g->host.source, grid, sizeof grid) &&
+            ++st->too_short && !st->short_clue[0])
             memcpy(st->short_clue, grid, sizeof grid);
     }
     st->cases[st->whole++] = u->c;

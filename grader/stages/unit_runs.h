@@ -43,10 +43,12 @@ struct gr_unit_stage {
     size_t shared_workspaces; /**< wrong shapes that called conv_workspace() more than once */
     size_t swapped;           /**< wrong shapes whose grid fits only with the axes exchanged */
     size_t too_short;         /**< wrong shapes whose grid has too few blocks along one axis */
-    char swapped_clue[200], short_clue[200]; /**< the first of these grids */
-    size_t left;         /**< wrong shapes, completely written, in which threads ended before a
+    char swapped_clue[256], short_clue[256]; /**< the first of these grids */
+    char warning[320];        /**< of the compiler, if it may explain the mistake; or "" */
+    const char *warning_hint; /**< its hint */
+    size_t left;              /**< wrong shapes, completely written, in which threads ended before a
                                    barrier */
-    char left_clue[256]; /**< those of the first such shape */
+    char left_clue[256];      /**< those of the first such shape */
 };
 
 /** Allocates a unit shape's data and fills it in. @param number  of the shape, which selects the

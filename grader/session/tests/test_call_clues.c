@@ -46,11 +46,28 @@ Test(call_clues, name_a_case_that_calls_the_instance_of_another)
         find_switch("switch (K) {\ncase 4: f<3><<<g, 8>>>(x); break;\ncase 5: f<5><<<g, 8>>>(x);"
                     " break;\n}",
                     clue));
-    cr_expect_str_eq(
-        clue, "case 4 at conv.cu:2 calls f<3>; another case calls the kernel of its own number");
+    cr_expect_str_eq(clue, "case 4 at conv.cu:2 calls f<3>, which is compiled for 3 only");
     cr_expect_not(
         find_switch("switch (K) {\ncase 4: f<16>(x); break;\ncase 5: f<8>(x); break;\n}", clue),
         "no case calls the one of its number: another parameter");
+    cr_assert(
+        find_switch("switch (K) {\ncase 3: f<5>(x); break;\ncase 5: f<3>(x); break;\n}", clue));
+    cr_expect_str_eq(clue, "case 3 at conv.cu:2 calls f<5>, which is compiled for 5 only");
+}
+
+Test(call_clues, name_a_default_that_calls_the_instance_of_a_number)
+{
+    char clue[200];
+    cr_assert(find_switch("switch (K) {\ncase 3: f<3>(x); break;\ndefault: f<7>(x);\n}", clue));
+    cr_expect_str_eq(clue,
+                     "the default case at conv.cu:3 calls f<7>, which is compiled for 7 only");
+    cr_expect_not(find_switch("switch (K) {\ncase 3: f<3>(x); break;\ndefault: f<0>(x);\n}", clue),
+                  "0 stands for any number");
+    cr_expect_not(find_switch("switch (K) {\ncase 3: f<3>(x); break;\ndefault: g<16>(x);\n}", clue),
+                  "another kernel, with another parameter");
+    cr_expect_not(find_switch("struct a { a() = default; };\nswitch (K) {\ncase 3: f<3>(x); "
+                              "break;\ndefault: g(x);\n}",
+                              clue));
 }
 
 Test(call_clues, name_bytes_that_are_as_many_as_elements)
@@ -107,15 +124,16 @@ Test(call_clues, name_a_grid_with_too_few_blocks)
             y[i] = 1;
         else
             memcpy(&y[i], &(uint32_t){GR_POISON_BITS}, sizeof *y);
-    cr_assert(gr_clue_short(&record, &high, y, clue, sizeof clue));
+    cr_assert(gr_clue_short(&record, &high, y, NULL, clue, sizeof clue));
     cr_expect_str_eq(
         clue,
         "the grid of deep has 1 block along y, and a block stores 24 rows: 32 rows need 2 blocks");
     memcpy(&y[7], &y[ROWS * COLUMNS - 1], sizeof *y);
-    cr_expect_not(gr_clue_short(&record, &high, y, clue, sizeof clue), "another one is missing");
+    cr_expect_not(gr_clue_short(&record, &high, y, NULL, clue, sizeof clue),
+                  "another one is missing");
     y[7] = 1;
     row.block[1] = 9;
-    cr_expect_not(gr_clue_short(&record, &high, y, clue, sizeof clue),
+    cr_expect_not(gr_clue_short(&record, &high, y, NULL, clue, sizeof clue),
                   "a block of 9 does not divide 24 rows");
 }
 
@@ -130,19 +148,73 @@ Test(call_clues, name_a_grid_with_too_few_blocks_for_maps_or_places)
     const struct gr_device_record record = {.row = &row, .rows = 1};
     for (int i = 0; i < ALL; i++)
         memcpy(&y[i], &(uint32_t){i / PLACES % MAPS < 8 ? 0 : GR_POISON_BITS}, sizeof *y);
-    cr_assert(gr_clue_short(&record, &many, y, clue, sizeof clue));
+    cr_assert(gr_clue_short(&record, &many, y, NULL, clue, sizeof clue));
     cr_expect_str_eq(
         clue,
         "the grid of fused has 2 blocks along y, and a block stores 4 maps: 9 maps need 3 blocks");
     row.grid[1] = 3;
-    cr_expect_not(gr_clue_short(&record, &many, y, clue, sizeof clue), "there are enough blocks");
+    cr_expect_not(gr_clue_short(&record, &many, y, NULL, clue, sizeof clue),
+                  "there are enough blocks");
     row.grid[0] = 2;
     for (int i = 0; i < ALL; i++)
         memcpy(&y[i], &(uint32_t){i % PLACES < 32 ? 0 : GR_POISON_BITS}, sizeof *y);
-    cr_assert(gr_clue_short(&record, &many, y, clue, sizeof clue));
+    cr_assert(gr_clue_short(&record, &many, y, NULL, clue, sizeof clue));
     cr_expect_str_eq(
         clue,
         "the grid of fused has 2 blocks along x, and a block stores 16 outputs of a map: 42 outputs of a map need 3 blocks");
+}
+
+Test(call_clues, name_a_grid_that_is_too_short_in_two_directions)
+{
+    const struct conv_shape odd = {.B = 1, .M = 1, .C = 1, .H = 20, .W = 21, .K = 1};
+    enum { COLUMNS = 21, ALL = 20 * COLUMNS };
+    float y[ALL];
+    char clue[200];
+    struct gr_device_row row = {
+        .kind = "kernel", .name = "tiled", .grid = {1, 1, 2}, .block = {16, 16, 1}};
+    const struct gr_device_record record = {.row = &row, .rows = 1};
+    for (int i = 0; i < ALL; i++)
+        memcpy(&y[i], &(uint32_t){i / COLUMNS < 16 && i % COLUMNS < 16 ? 0 : GR_POISON_BITS},
+               sizeof *y);
+    cr_assert(gr_clue_short(&record, &odd, y, NULL, clue, sizeof clue));
+    cr_expect_str_eq(
+        clue,
+        "the grid of tiled has 1 block along x, and a block stores 16 columns: 21 columns need 2 blocks");
+    row.grid[2] = 1;
+    cr_expect(gr_clue_short(&record, &odd, y, NULL, clue, sizeof clue));
+    cr_expect_str_empty(clue, "blocks along z may be the tiles");
+    memcpy(&y[16], &y[0], sizeof *y);
+    cr_expect_not(gr_clue_short(&record, &odd, y, NULL, clue, sizeof clue),
+                  "one more was written: no rectangle");
+}
+
+Test(call_clues, name_a_grid_with_too_few_blocks_for_tiles_or_single_maps)
+{
+    const struct conv_shape odd = {.B = 1, .M = 1, .C = 1, .H = 20, .W = 21, .K = 1};
+    const struct conv_shape maps = {.B = 2, .M = 5, .C = 1, .H = 2, .W = 2, .K = 1};
+    enum { COLUMNS = 21, ALL = 20 * COLUMNS };
+    float y[ALL];
+    char clue[200];
+    struct gr_device_row row = {
+        .kind = "kernel", .name = "tiled", .grid = {1, 1, 3}, .block = {16, 16, 1}};
+    const struct gr_device_record record = {.row = &row, .rows = 1};
+    for (int i = 0; i < ALL; i++)
+        memcpy(&y[i], &(uint32_t){i / COLUMNS < 16 || i % COLUMNS < 16 ? 0 : GR_POISON_BITS},
+               sizeof *y);
+    cr_assert(gr_clue_short(&record, &odd, y, NULL, clue, sizeof clue));
+    cr_expect_str_eq(
+        clue,
+        "the grid of tiled has 3 blocks along z, and a block stores 16 rows and 16 columns: a map of 20 rows and 21 columns needs 4 blocks");
+    for (int i = 0; i < 2 * 5 * 4; i++)
+        memcpy(&y[i], &(uint32_t){i / 4 % 5 < 2 ? 0 : GR_POISON_BITS}, sizeof *y);
+    row.grid[1] = 2, row.grid[2] = 1;
+    cr_assert(gr_clue_short(&record, &maps, y, NULL, clue, sizeof clue));
+    cr_expect_str_eq(
+        clue,
+        "the grid of tiled has 2 blocks along y, and a block stores 1 map: 5 maps need 5 blocks");
+    row.grid[0] = 2;
+    cr_expect(gr_clue_short(&record, &maps, y, NULL, clue, sizeof clue));
+    cr_expect_str_empty(clue, "two axes have as many blocks");
 }
 
 Test(call_clues, name_axes_that_are_swapped)

@@ -264,7 +264,12 @@ static bool look_for_region(const struct gr_clues *clues, const struct gr_conten
         add(MESSAGE(to), " They are NaN, computed from memory outside of x or k.");
     else if (c->number + c->zero == clues->wrong)
         add(MESSAGE(to), " These elements were written, with wrong values.");
-    return name(to, missing ? region.missing_id : region.wrong_id, region.hint);
+    const bool is_gap = c->unwritten == clues->wrong && strcmp(region.missing_id, "tile_halo") == 0;
+    return name(
+        to, missing ? region.missing_id : region.wrong_id,
+        is_gap
+            ? "From one tile to the next, the first output moves on by the outputs of a tile, not by its inputs: tiles of x overlap by K-1 rows and columns, tiles of y do not."
+            : region.hint);
 }
 
 /* ---- 4. the values -------------------------------------------------------------------------- */
@@ -353,7 +358,7 @@ static bool look_at_values(const struct gr_clues *clues, const struct gr_content
         add_shapes(to, clues);
         return name(
             to, "low_precision",
-            "Which types hold the values? Half, bfloat16, TF32 and integers lose digits that float keeps.");
+            "Which types hold the values? Half, bfloat16, TF32 and integers lose digits that float keeps. If you split factors, add the products of the small parts with the large ones, too.");
     }
     if (are_isolated(clues)) {
         add(MESSAGE(to), "Only %zu of %zu outputs are wrong, at most four per shape", clues->wrong,

@@ -19,7 +19,7 @@ struct gr_diagnosis {
     const char *pattern; /**< "weights_flipped", ..., "" if none fits */
     bool predicts;       /**< the pattern predicts the values of wrong outputs, not only where they
                               are */
-    char message[320];   /**< describes the mistake in a sentence, with evidence */
+    char message[480];   /**< describes the mistake in a sentence, with evidence */
     char hint[320];      /**< where to look in the code */
 };
 

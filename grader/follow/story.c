@@ -43,6 +43,11 @@ static const char *element(char to[64], const struct db_story *s, char tensor, l
     const struct conv_shape *c = &s->output.shape;
     const long sizes[2][4] = {{c->B, c->C, c->H, c->W}, {c->M, c->C, c->K, c->K}};
     const long *n = sizes[tensor == 'k'];
+    if (s->matrices) {
+        const long columns = tensor == 'k' ? c->C : c->W;
+        snprintf(to, 64, "%c[%ld,%ld]", tensor, index / columns, index % columns);
+        return to;
+    }
     snprintf(to, 64, "%c[%ld,%ld,%ld,%ld]", tensor, index / (n[1] * n[2] * n[3]),
              index / (n[2] * n[3]) % n[1], index / n[3] % n[2], index % n[3]);
     return to;
@@ -406,6 +411,57 @@ static void print_missing_product(char *to, size_t room, const struct db_story *
              element(k, s, 'k', db_needed_k(&s->output, i)));
 }
 
+/* Whether the output is 0, and nothing but stores of numbers has made it. (cudaMemset leaves no step.) */
+static bool is_only_cleared(const struct db_story *s)
+{
+    for (size_t i = 0; i < s->steps->steps; i++) {
+        const struct db_step *step = &s->steps->step[i];
+        if (step->kind != VG_PROOF_STORE || !step->writes_output || step->from[0])
+            return false;
+    }
+    return s->got == 0;
+}
+
+/* Whether the output is read to add to it: then several stores are no mistake. */
+static bool is_added_to(const struct db_story *s, const struct db_step *store)
+{
+    for (size_t i = 0; i < s->steps->steps; i++) {
+        const struct db_step *step = &s->steps->step[i];
+        if (step->kind == VG_PROOF_ATOMIC_ADD ||
+            (step->kind == VG_PROOF_LOAD && step->address == store->address &&
+             strcmp(step->space, store->space) == 0))
+            return true;
+    }
+    return false;
+}
+
+bool db_story_stores(char *to, size_t room, const struct db_story *s)
+{
+    const struct db_step *first = NULL, *other = NULL;
+    const struct db_output *o = &s->output;
+    char where[256], one[96], two[96];
+    size_t stores = 0;
+    to[0] = '\0';
+    for (size_t i = 0; i < s->steps->steps; i++) {
+        const struct db_step *step = &s->steps->step[i];
+        if (!step->writes_output || step->kind != VG_PROOF_STORE)
+            continue;
+        stores++;
+        first = first ? first : step;
+        if (!other && (step->launch != first->launch ||
+                       memcmp(step->thread, first->thread, sizeof step->thread) != 0 ||
+                       memcmp(step->block, first->block, sizeof step->block) != 0))
+            other = step;
+    }
+    if (!other || s->steps->lost || is_added_to(s, first))
+        return false;
+    snprintf(to, room,
+             "y[%d,%d,%d,%d] is stored %zu times at %.120s, for example by %s and by %s%s", o->b,
+             o->m, o->h, o->w, stores, place(where, s, other), thread(one, first),
+             thread(two, other), first->launch != other->launch ? " of a later launch" : "");
+    return true;
+}
+
 bool db_story_difference(char *to, size_t room, const struct db_story *s)
 {
     const size_t apart = first_difference(s->steps);
@@ -418,6 +474,9 @@ bool db_story_difference(char *to, size_t room, const struct db_story *s)
         print_wrong_product(to, room, s, apart);
     else if (s->steps->terms && s->steps->missing)
         print_missing_product(to, room, s);
+    else if (!s->steps->terms && is_only_cleared(s))
+        snprintf(to, room, "none of the %zu products of this output was added to it",
+                 s->steps->missing);
     return to[0] != '\0';
 }
 

@@ -15,8 +15,9 @@ struct db_story {
     const float *x, *k;
     float expected, got;
     bool right, written;
-    bool ended;         /**< the run ended early, so y was not copied back */
-    bool all;           /**< print every product, not only those around the first difference */
+    bool matrices; /**< the tensors are two matrices and their product: name them by two indices */
+    bool ended;    /**< the run ended early, so y was not copied back */
+    bool all;      /**< print every product, not only those around the first difference */
     const char *source; /**< the name of the student's file in printed lines */
 };
 
@@ -27,6 +28,10 @@ void db_recent_print(FILE *out, const struct tsv *table, const char *message);
 
 /** Writes the whole text. */
 void db_story_print(FILE *out, const struct db_story *story);
+
+/** States that several threads store the output, if they do.
+ * @param to  set to "y[0,1,0,0] is stored 2 times at conv.cu:27, for example by thread ..." */
+bool db_story_stores(char *to, size_t room, const struct db_story *story);
 
 /** Describes the first difference in one sentence.
  * @param to  set to "product 3 of this output, at conv.cu:36, multiplies k[0,0,1,0] 0.5 by 0 (not

@@ -78,19 +78,41 @@ static void take_again(struct grading *g, const char *path)
 
 /* ---- compiling ------------------------------------------------------------------------------ */
 
-/* --source: the file is built separately. */
-static enum st_code build_source(struct grading *g, struct st_error *err)
+/* Builds the graded file separately. */
+static enum st_code build_apart(struct grading *g, struct gr_source_build *to, struct st_error *err)
 {
     char header[PATH_MAX], *command;
     path_format(header, sizeof header, "%s/common/%s.h", checkout_root(err),
                 g->milestone.exercise->file);
     enum st_code code = gr_make_print("print-lab-command", g->milestone.id, &command, err);
     if (!code)
-        code = gr_source_build(&g->built, &g->host.sandbox, graded_file(g), g->milestone.file,
-                               header, command, err);
+        code = gr_source_build(to, &g->host.sandbox, graded_file(g), g->milestone.file, header,
+                               command, err);
     free(command);
+    return code;
+}
+
+/* --source */
+static enum st_code build_source(struct grading *g, struct st_error *err)
+{
+    const enum st_code code = build_apart(g, &g->built, err);
     path_format(g->library, sizeof g->library, "%s", g->built.library);
     return code;
+}
+
+const char *gr_build_said(struct grading *g)
+{
+    const bool own = !g->options->lib && !g->options->reference && !g->milestone.libraries;
+    struct gr_source_build *again = NULL;
+    struct st_error ignored;
+    if (own && g->built.built && !g->built.said[0] && !g->milestone.cuda)
+        again = calloc(1, sizeof *again);
+    if (again && !build_apart(g, again, &ignored))
+        memcpy(g->built.said, again->said, sizeof again->said);
+    if (again)
+        gr_source_build_free(again);
+    free(again);
+    return g->built.said;
 }
 
 /* Builds the lab in its own folder of the checkout. */

@@ -169,8 +169,9 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
     /* the factors of a transform are not terms of the convolution's sum */
     const bool followed = gr_follow_difference(g, c, wrong, difference, sizeof difference) &&
                           !(gr_has_long_sums(g) && strstr(difference, "(not of "));
+    const bool square = g->milestone.exercise->square != NULL;
     const bool all_zero = strcmp(diagnosis->pattern, "all_zero") == 0;
-    if (!followed && (all_zero || !probe_products(g, s, difference, sizeof difference)))
+    if (!followed && (square || all_zero || !probe_products(g, s, difference, sizeof difference)))
         return;
     gr_check_append(check, "    %s\n", difference);
     const bool generic =
@@ -182,7 +183,7 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
     else if (!followed && strstr(difference, " should hold, "))
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
-            "two indices are exchanged: which half of a pair (low or high), which row of a matrix or which loop variable belongs to which map or image, when the code loads and when it stores?");
+            "two indices are exchanged: which half of a pair (low or high), which row of a matrix (of the length that load_matrix_sync gets) or which loop variable belongs to which map or image, when the code loads and when it stores?");
     else if (!followed && g->host.device == RUNNER_ON_CPU)
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
@@ -191,6 +192,14 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
             "follow that one product by hand, from its loads to y: which constants of a transform does it use, which lane of a matrix or which half of a pair holds it, and which sign or index is wrong?");
+    else if (generic && strstr(difference, "none of the "))
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "does the loop over the products run for this output (is its number of tiles rounded up?), and does the grid have a block for each part of y and for each slice of the sum? Compare the dim3 of the launch with the kernel's use of blockIdx");
+    else if (generic && strstr(difference, " products of this output are missing; "))
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "which loop over the products ends too early (is its number of tiles rounded up?), or is the sum set to 0 again inside a loop?");
     else if (generic && strstr(difference, "and also others: "))
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
@@ -200,6 +209,9 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
             "the line that stores this 0 must store the element: does its guard compare with the size of x (H and W), not with that of y (H_out and W_out)?");
+    else if (generic && square)
+        snprintf(diagnosis->hint, sizeof diagnosis->hint,
+                 "compare the indices in that line with the needed product");
     else if (generic && strstr(difference, "(not of ") &&
              strstr(difference, " stored to shared memory"))
         snprintf(

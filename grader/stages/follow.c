@@ -2,6 +2,7 @@
  * the steps that contribute to one element of y (vgpu/exec/proof_log.h). */
 #include "grader/stages/follow.h"
 
+#include "grader/compare/element.h"
 #include "grader/follow/story.h"
 #include "nn/oracle.h"
 
@@ -42,30 +43,36 @@ enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t out
     return code;
 }
 
+typedef bool writer(char *to, size_t room, const struct db_story *story);
+
 static bool describe(const struct grading *g, const struct gr_session *session,
-                     const struct gr_case *c, const struct gr_compare *wrong, char *to, size_t room)
+                     const struct gr_case *c, size_t i, writer *write, char *to, size_t room)
 {
     const struct conv_shape *s = &c->spec.shape;
     const struct gr_device_record *record = gr_session_device_record(session);
-    const size_t i = wrong->first;
+    const int columns = s->W - s->K + 1, rows = s->H - s->K + 1, place = (int)i;
+    const int m = place / columns / rows % s->M;
     const float got = ((const float *)(g->arena.base + arena_layout_for(s).y))[i];
-    const double bound = (double)c->atol[wrong->m] + NN_RTOL * fabs((double)c->ref[i]);
-    struct db_story story = {.output = {*s, wrong->b, wrong->m, wrong->h, wrong->w},
-                             .x = c->x,
-                             .k = c->k,
-                             .source = g->host.source};
+    const double bound = (double)c->atol[m] + NN_RTOL * fabs((double)c->ref[i]);
+    struct db_story story = {
+        .output = {*s, place / columns / rows / s->M, m, place / columns % rows, place % columns},
+        .x = c->x,
+        .k = c->k,
+        .got = got,
+        .matrices = g->milestone.exercise->square != NULL,
+        .source = g->host.source};
     struct db_steps steps = {0};
     struct st_error ignored;
     story.steps = &steps;
     story.right = fabs((double)got - (double)c->ref[i]) <= bound;
     const bool found = record && !db_steps_read(&steps, &record->proof, &story.output, &ignored) &&
-                       db_story_difference(to, room, &story);
+                       write(to, room, &story);
     db_steps_free(&steps);
     return found;
 }
 
-bool gr_follow_difference(struct grading *g, const struct gr_case *c,
-                          const struct gr_compare *wrong, char *to, size_t room)
+static bool follow(struct grading *g, const struct gr_case *c, size_t output, writer *write,
+                   char *to, size_t room)
 {
     const struct gr_conv conv = {.shape = c->spec.shape, .x = c->x, .k = c->k};
     struct gr_session session = GR_SESSION_CLOSED;
@@ -76,9 +83,40 @@ bool gr_follow_difference(struct grading *g, const struct gr_case *c,
         !gr_can_follow(&conv.shape))
         return false;
     gr_session_end(&g->session); /* both sessions share the arena */
-    const bool found = !gr_follow(g, &conv, wrong->first, gr_time_limit_s(g, &conv.shape), &session,
-                                  &run, &ignored) &&
-                       run.outcome == GR_RAN && describe(g, &session, c, wrong, to, room);
+    const bool found =
+        !gr_follow(g, &conv, output, gr_time_limit_s(g, &conv.shape), &session, &run, &ignored) &&
+        run.outcome == GR_RAN && describe(g, &session, c, output, write, to, room);
     gr_session_end(&session);
     return found;
+}
+
+bool gr_follow_difference(struct grading *g, const struct gr_case *c,
+                          const struct gr_compare *wrong, char *to, size_t room)
+{
+    return follow(g, c, wrong->first, db_story_difference, to, room);
+}
+
+/* @return the written output in the middle of those from @p begin to @p end; @p end: none */
+static size_t middle_written(const float *y, size_t begin, size_t end)
+{
+    size_t written = 0;
+    for (size_t i = begin; i < end; i++)
+        written += !gr_is_unwritten(y[i]);
+    for (size_t i = begin, before = 0; i < end; i++) {
+        if (!gr_is_unwritten(y[i]) && before++ == written / 2)
+            return i;
+    }
+    return end;
+}
+
+bool gr_follow_stores(struct grading *g, const struct gr_case *c, char *to, size_t room)
+{
+    const size_t n = nn_conv_y_elems(&c->spec.shape);
+    const size_t map = n / (size_t)c->spec.shape.B / (size_t)c->spec.shape.M;
+    size_t i = middle_written(c->y, 0, n);
+    to[0] = '\0';
+    if (i == n)
+        return false;
+    i = middle_written(c->y, i / map * map, i / map * map + map);
+    return follow(g, c, i, db_story_stores, to, room);
 }

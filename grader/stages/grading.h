@@ -95,6 +95,10 @@ enum st_code gr_profile_capability(const char *build, const char *name, unsigned
  * "builds" if it does not compile. */
 enum st_code gr_build_check(struct grading *g, struct st_error *err);
 
+/** @return what the compiler printed about the graded file. If make has compiled a C file, this function
+ * compiles it again. */
+const char *gr_build_said(struct grading *g);
+
 /** Stage: loads g->library into the session. Fills in the check "builds". */
 enum st_code gr_load_check(struct grading *g, struct st_error *err);
 

@@ -57,10 +57,11 @@ static void name_order(enum gr_needs needs, struct gr_diagnosis *to)
             : "does one block set an element to 0 to which other blocks add, or read what another block stores? Do that in an earlier launch. Does each output belong to one block?");
 }
 
-/* Names the pointer or the grid that leaves outputs unwritten, if it is known. */
-static void explain_unwritten(struct grading *g, const struct gr_unit_stage *st,
+/* Names the pointer, the grid or the threads that leave outputs unwritten, if they are known. */
+static void explain_unwritten(struct grading *g, const struct gr_unit_stage *st, size_t first,
                               struct gr_diagnosis *to)
 {
+    char stores[320];
     if (is_all_wrong(st) && kernels_ran(g))
         snprintf(
             to->hint, sizeof to->hint, "%s",
@@ -69,9 +70,9 @@ static void explain_unwritten(struct grading *g, const struct gr_unit_stage *st,
                 : "Kernels ran and stored nothing into y: through which pointer do they store? Copy results in your own memory to y, with cudaMemcpyDeviceToDevice.");
     /* (a grid with exchanged axes may be too short along two of them in a few shapes) */
     const bool swapped = st->swapped == wrong_shapes(st),
-               too_short = 10 * st->too_short >= 9 * wrong_shapes(st);
+               too_short = st->short_clue[0] && 10 * st->too_short >= 9 * wrong_shapes(st);
+    const size_t used = strlen(to->message);
     if (swapped || too_short) {
-        const size_t used = strlen(to->message);
         snprintf(to->message + used, sizeof to->message - used, " In one of them %s.",
                  swapped ? st->swapped_clue : st->short_clue);
         snprintf(
@@ -79,13 +80,19 @@ static void explain_unwritten(struct grading *g, const struct gr_unit_stage *st,
             swapped
                 ? "each axis of the grid needs one meaning: compare the dim3 of the launch with the kernel's use of blockIdx.x and .y"
                 : "divide the size of y by the tile of the kernel that is launched (threads times the outputs of a thread), and round up");
+    } else if (gr_follow_stores(g, &st->cases[first], stores, sizeof stores)) {
+        snprintf(to->message + used, sizeof to->message - used, " In one of them %s.", stores);
+        snprintf(
+            to->hint, sizeof to->hint, "%s",
+            "threads store the same element and leave out others: do row and column use different axes (threadIdx.y and .x), does each block begin where its neighbour ends, and does the index into y count all images and maps?");
     }
 }
 
 /* Names the mistake. First choice: a pattern that predicts the wrong outputs; second: the first
  * accident, a crash or a finding with its line; third: the indices and shapes of the wrong
  * outputs. */
-static void diagnose(struct grading *g, const struct gr_unit_stage *st, struct gr_diagnosis *to)
+static void diagnose(struct grading *g, const struct gr_unit_stage *st, size_t first,
+                     struct gr_diagnosis *to)
 {
     *to = (struct gr_diagnosis){.pattern = ""};
     if (st->accident[0] && strcmp(st->accident_pattern, "input_changed") == 0)
@@ -109,7 +116,7 @@ static void diagnose(struct grading *g, const struct gr_unit_stage *st, struct g
     if (st->found && !to->predicts)
         to->pattern = "";
     if (strcmp(to->pattern, "unwritten") == 0)
-        explain_unwritten(g, st, to);
+        explain_unwritten(g, st, first, to);
     if (st->accident[0] || to->predicts)
         return;
     const enum gr_alone alone =
@@ -141,7 +148,10 @@ static void explain_outputs(struct grading *g, struct gr_check *check,
     char shape[160];
     gr_unit_shape_text(st->exercise, shape, sizeof shape, &st->cases[first].spec);
     struct gr_diagnosis diagnosis;
-    diagnose(g, st, &diagnosis);
+    diagnose(g, st, first, &diagnosis);
+    const bool warned = st->warning[0] && !diagnosis.predicts;
+    if (warned)
+        gr_check_append(check, "%s\n", st->warning);
     if (st->accident[0])
         gr_check_append(check, "%s\n", st->accident);
     if (st->left == st->whole - right && !st->accident[0] && !diagnosis.predicts) {
@@ -157,7 +167,7 @@ static void explain_outputs(struct grading *g, struct gr_check *check,
                     "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
                     right, n, st->is_enough ? " (the others were not run)" : "", wrong_elems, elems,
                     shape, c->b, c->m, c->h, c->w, (double)c->expected, (double)c->got);
-    if (!st->exercise->square && !st->accident[0] && !st->needs)
+    if (!st->accident[0] && !st->needs)
         gr_explain_difference(g, check, &st->cases[first], c, &diagnosis);
     if (diagnosis.message[0])
         gr_check_append(check, "diagnosis: %s", diagnosis.message);
@@ -182,7 +192,10 @@ static void explain_outputs(struct grading *g, struct gr_check *check,
     }
     bool named = diagnosis.pattern[0] != '\0';
     gr_check_pattern(check, named || !st->accident[0] ? diagnosis.pattern : st->accident_pattern);
-    gr_check_hint(check, "%s", named || !st->accident[0] ? diagnosis.hint : st->accident_hint);
+    gr_check_hint(check, "%s",
+                  warned                      ? st->warning_hint
+                  : named || !st->accident[0] ? diagnosis.hint
+                                              : st->accident_hint);
     if (!st->exercise->square)
         gr_error_map(&st->cases[first], c, check->map, sizeof check->map);
 }
@@ -264,6 +277,8 @@ static void judge(struct grading *g, struct gr_check *check, struct gr_unit_stag
     }
     gr_check_set(check, GR_FAIL, "%s", "");
     st->needs = gr_unit_needs_order(g, st);
+    st->warning_hint =
+        gr_clue_compiler(gr_build_said(g), g->host.source, st->warning, sizeof st->warning);
     if (needs_k_of_5(st))
         gr_check_append(
             check,
@@ -273,12 +288,13 @@ static void judge(struct grading *g, struct gr_check *check, struct gr_unit_stag
         return;
     }
     gr_check_pattern(check, st->accident_pattern);
-    gr_check_append(check, "%s", st->accident);
+    gr_check_append(check, "%s%s%s", st->warning, st->warning[0] ? "\n" : "", st->accident);
     if (st->refused)
         gr_check_append(check, "\nno result in %zu of %zu shapes", st->refused, n);
     gr_check_hint(check, "%s",
-                  strcmp(st->accident_pattern, "returned_error") != 0 ? st->accident_hint
-                  : st->refused == n                                  ? refused_all_hint(g)
+                  st->warning_hint                                      ? st->warning_hint
+                  : strcmp(st->accident_pattern, "returned_error") != 0 ? st->accident_hint
+                  : st->refused == n                                    ? refused_all_hint(g)
                   : st->refused > 0 ? "compute every valid shape: odd sizes, K = 1 and K = H too"
                                     : st->accident_hint);
     if (st->needs) {

@@ -15,17 +15,20 @@ tab=$(printf '\t')
 
 # verdict BASE EDIT FIRST HINT: prints the differences from the expected output; nothing if there are none.
 verdict() {
-    solution=$here/../textbook/${1%@small}.cu device=virtual
-    [ "${1%@small}" = "$1" ] || device=virtual:$scratch/small.yaml
-    sed -Ez "$2" "$solution" >"$scratch/conv.cu"
-    cmp -s "$scratch/conv.cu" "$solution" && echo "the edit changes nothing"
-    (cd "$scratch" && ulimit -t 20 && "$build/grader" "${1%%_*}" --source conv.cu --device "$device" --quick \
+    solution=$(echo "$here/../textbook/${1%@small}".c*) device='--device virtual'
+    file=conv.${solution##*.}
+    [ "${1%@small}" = "$1" ] || device="--device virtual:$scratch/small.yaml"
+    [ "${1%%_*}" = m1 ] && device=
+    sed -Ez "$2" "$solution" >"$scratch/$file"
+    cmp -s "$scratch/$file" "$solution" && echo "the edit changes nothing"
+    (cd "$scratch" && ulimit -t 20 && "$build/grader" "${1%%_*}" --source "$file" $device --quick \
         --report "$scratch/report") >"$scratch/out" 2>&1
     [ $? = 1 ] || echo "the exit status is not 1"
     sed -n '/^  FAIL/,/^        hint: /p;/^        hint: /q' "$scratch/out" >"$scratch/check"
     grep -v '^        hint: ' "$scratch/check" | grep -q -- "$3" || echo "it does not say: $3"
     grep '^        hint: ' "$scratch/check" | grep -qF -- "$4" || echo "it does not hint: $4"
-    grep -q 'Your code printed' "$scratch/out" && echo "what the virtual GPU printed is called the student's"
+    [ "$device" ] && grep -q 'Your code printed' "$scratch/out" &&
+        echo "what the virtual GPU printed is called the student's"
 }
 
 sed 's/^global_bytes: .*/global_bytes: 62914560/' "$build/vgpu/profiles/h200.yaml" >"$scratch/small.yaml"

@@ -3,7 +3,8 @@
  * Usually each request is carried out at once, so all work runs in the order of the client's calls.
  * A GPU may run streams that do not wait for each other in any order. If the owner demands another
  * order, launches, fills and asynchronous copies are kept until the client makes a request that is
- * not about streams; then they run stream by stream, or the streams take turns. If a copy or kernel
+ * not about streams; then they run stream by stream, or the streams take turns. A kernel in the legacy
+ * default stream is kept, too, unless other work is kept in a stream that this stream orders. If a copy or kernel
  * does not wait for work of another stream, some results are wrong, or a kernel reads memory that a
  * copy has not written yet.
  *
@@ -16,8 +17,8 @@
 enum { NONE = -1 };
 
 struct kept {
-    bool is_done;
-    int before, recorded; /* requests that must be done first, or NONE */
+    bool is_done, is_legacy, is_blocking; /* in the legacy default stream; in one that it orders */
+    int before, recorded;                 /* requests that must be done first, or NONE */
     struct vp_request request;
     unsigned char payload[];
 };
@@ -51,11 +52,22 @@ static bool can_wait(struct session *s, const struct exchange *x)
     }
 }
 
+/* Whether the legacy default stream orders a request and kept ones. */
+static bool is_ordered_by_legacy(const struct session_order *o, const struct tl_stream *stream)
+{
+    for (int i = 0; i < o->count; i++)
+        if (stream->is_legacy ? o->kept[i]->is_blocking : stream->blocking && o->kept[i]->is_legacy)
+            return true;
+    return false;
+}
+
 bool session_order_keep(struct session *s, struct exchange *x, session_handler *handle)
 {
     struct session_order *const o = &s->order;
-    if (s->shared->order == VG_ORDER_CALLS || !x->stream || x->stream->time.is_legacy ||
-        !can_wait(s, x))
+    if (s->shared->order == VG_ORDER_CALLS || !x->stream || !can_wait(s, x))
+        return false;
+    const struct tl_stream *const stream = &x->stream->time;
+    if ((stream->is_legacy && x->request.op != VP_LAUNCH) || is_ordered_by_legacy(o, stream))
         return false;
     if (x->request.op == VP_LAUNCH && (x->reply.error = session_launch_check(s, x)) != VP_OK)
         return true;
@@ -65,11 +77,13 @@ bool session_order_keep(struct session *s, struct exchange *x, session_handler *
     if (!k)
         return false;
     k->before = k->recorded = NONE;
+    k->is_legacy = stream->is_legacy;
+    k->is_blocking = stream->blocking && !stream->is_legacy;
     k->request = x->request;
     memcpy(k->payload, x->payload, x->request.payload_bytes);
     for (int i = 0; i < o->count; i++) {
         const struct vp_request *r = &o->kept[i]->request;
-        if (r->stream == k->request.stream)
+        if (k->is_legacy ? o->kept[i]->is_legacy : r->stream == k->request.stream)
             k->before = i;
         if (k->request.op == VP_STREAM_WAIT && r->op == VP_EVENT_RECORD &&
             r->a[0] == k->request.a[0])

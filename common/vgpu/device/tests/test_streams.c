@@ -1,7 +1,9 @@
 /* Tests the order of streams, and the virtual time of the host's threads. */
 #include "vgpu/device/tests/client.h"
+#include "vgpu/fatbin/tests/image.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,6 +59,49 @@ Test(streams, work_that_waits_for_no_other_stream_may_run_first)
     cr_assert_eq(copied(fd, VG_ORDER_LAST_STREAM, false), 1, "the copy runs before the fill");
     cr_assert_eq(copied(fd, VG_ORDER_LAST_STREAM, true), 7, "it waits for an event");
     close(fd);
+}
+
+/* Copies 7s in a stream, and stores an address over them with a kernel in the legacy default stream.
+ * @return whether the 7s remained */
+static bool copy_was_last(enum vg_stream_order order, uint64_t flags)
+{
+    static const char ptx[] = ".version 9.0\n.target sm_75\n.address_size 64\n"
+                              ".visible .entry store(.param .u64 p) {\n.reg .b64 %q<2>;\n"
+                              "ld.param.u64 %q1, [p];\nst.global.u64 [%q1], %q1;\nret;\n}\n";
+    int fd = client();
+    struct image image;
+    uint64_t module;
+    image_start(&image);
+    image_add(&image, FATBIN_PTX, 75, ptx, sizeof ptx - 1, FATBIN_RAW, 0);
+    cr_assert_eq(client_load(fd, image.bytes, image.n, &module), VP_OK);
+    free(image.bytes);
+    unsigned char *const window = client_window(fd);
+    const uint64_t from = allocate(fd, BYTES, VP_OK), to = allocate(fd, BYTES, VP_OK);
+    const uint64_t stream = make(fd, VP_STREAM_CREATE, flags);
+    struct vp_request q = {.op = VP_LAUNCH,
+                           .a = {client_kernel(fd, module, "store"), 1 | UINT64_C(1) << 32,
+                                 1 | UINT64_C(1) << 32, 1 | UINT64_C(1) << 32},
+                           .payload_bytes = 8};
+    in_stream(fd, VP_FILL, 0, from, 7, BYTES, 1, BYTES);
+    vg_process_order(&device, (struct vg_order){order, VG_BLOCKS_BY_NUMBER});
+    is_alive();
+    in_stream(fd, VP_COPY_DEVICE, stream, to, from, BYTES, 1, BYTES, BYTES, VP_ASYNC);
+    cr_assert_eq(ask(fd, &q, &to, NULL), VP_OK);
+    in_stream(fd, VP_COPY_OUT, 0, to, BYTES, 1, BYTES, 0, 1);
+    vg_process_order(&device, (struct vg_order){VG_ORDER_CALLS, VG_BLOCKS_BY_NUMBER});
+    is_alive();
+    const bool last = memcmp(window, "\7\7\7\7\7\7\7\7", 8) == 0;
+    close(fd);
+    return last;
+}
+
+Test(streams, the_default_stream_does_not_wait_for_non_blocking_ones)
+{
+    enum { BLOCKING, NON_BLOCKING };
+    cr_expect_not(copy_was_last(VG_ORDER_CALLS, NON_BLOCKING));
+    cr_expect_not(copy_was_last(VG_ORDER_LAST_STREAM, NON_BLOCKING));
+    cr_expect(copy_was_last(VG_ORDER_FIRST_STREAM, NON_BLOCKING), "the kernel runs first");
+    cr_expect_not(copy_was_last(VG_ORDER_FIRST_STREAM, BLOCKING), "the kernel waits");
 }
 
 Test(streams, kept_work_runs_without_a_further_call)

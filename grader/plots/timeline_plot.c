@@ -149,7 +149,8 @@ static void find_windows(struct timeline *t)
 struct box {
     double begin, end;
     size_t count;
-    const char *name;
+    const char *name; /* of its longest part, */
+    double named;     /* and the length of this part */
     size_t number;
 };
 
@@ -165,7 +166,7 @@ static void put_box(FILE *out, int panel, const struct window *w, double unit, s
     double pixels = (end - begin) / (w->end - w->begin) * WIDE;
     if (panel && b->number && pixels >= CHAR)
         snprintf(label, sizeof label, "%zu", b->number);
-    else if (panel && b->name && kinds[kind].kind == TR_API &&
+    else if (panel && b->named > 0.9 * (b->end - b->begin) && kinds[kind].kind == TR_API &&
              pixels >= CHAR * (double)strlen(b->name))
         plot_text(label, sizeof label, b->name, 40);
     plot_row(out, "ddzggs", panel, kinds[kind].lane, kind, (begin - w->begin) / unit,
@@ -197,12 +198,13 @@ static void put_panel(FILE *out, struct timeline *t, int panel, const struct win
             if (box.count && begin - box.end <= close && melts(&box, end - begin, number, close)) {
                 box.end = fmax(box.end, end);
                 box.count++;
-                box.name = NULL;
+                if (end - begin > box.named)
+                    box.name = row->name, box.named = end - begin;
                 box.number = number == box.number ? number : 0;
                 continue;
             }
             put_box(out, panel, w, unit, kind, &box);
-            box = (struct box){begin, end, 1, row->name, number};
+            box = (struct box){begin, end, 1, row->name, end - begin, number};
         }
         put_box(out, panel, w, unit, kind, &box);
     }

@@ -81,14 +81,22 @@ static void put_kernels(const struct gr_block *b, const struct hi_change *c)
 
 static void put_change(const struct gr_block *b, const struct hi_change *c)
 {
-    gr_put_caption(b, NULL);
+    struct text_out times;
+    struct gr_block in_times = *b;
+    bool any = text_out_open(&times);
+    in_times.out = times.out;
+    any = any && put_times(&in_times, c);
+    any = text_out_close(&times) && any;
+    if (any || c->kernels) /* otherwise there is no table */
+        gr_put_caption(b, NULL);
     fputs("Version ", b->out);
     put_version(b->out, c->result[HI_BEFORE]);
     fputs(" before, ", b->out);
     put_version(b->out, c->result[HI_AFTER]);
     fprintf(b->out, " after: %zu line%s added, %zu removed.\n\n", c->match.added,
             c->match.added == 1 ? "" : "s", c->match.removed);
-    put_times(b, c);
+    fputs(any ? times.text : "", b->out);
+    text_out_free(&times);
     put_kernels(b, c);
 }
 

@@ -68,9 +68,10 @@ static void ask_for_profile(struct hi_change *c, int side)
 {
     const struct hi_version *v = &c->version[side];
     const char *name = strrchr(c->result[side]->source, '/');
+    char here[PATH_MAX];
     add_missing(
         c, "%.8s was not profiled (to profile it: ./grader %s --quick --profile --source %s%s)",
-        v->hash, c->result[side]->milestone, checkout_relative(v->folder),
+        v->hash, c->result[side]->milestone, checkout_from_here(v->folder, here),
         name ? name : "/conv.cu");
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/progress.h"
 #include "grader/paper/render.h"
 #include "grader/report/text_out.h"
 
@@ -84,7 +85,9 @@ static void write_pdf(const char *folder, unsigned formats)
     const char *how;
     char more[64];
     struct st_error failure = {0};
+    progress_begin("making report.pdf");
     enum st_code code = pp_pdf_write(folder, formats & PP_LATEX, formats & PP_HTML, &how, &failure);
+    progress_clear();
     if (code) {
         printf("skipped: report.pdf: %s%s%s%s%s\n", failure.what, failure.got[0] ? ": " : "",
                failure.got, failure.hint[0] ? "; " : "", failure.hint);

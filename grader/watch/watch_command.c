@@ -80,11 +80,11 @@ static _Noreturn void become(const struct watch *w, pid_t parent)
 
 static void print_begin(const struct watch *w)
 {
-    char clock[16];
+    char clock[16], here[PATH_MAX];
     const time_t now = time(NULL);
     struct tm local;
     strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&now, &local));
-    printf("\n---- %s %s\n", clock, checkout_relative(w->file.path));
+    printf("\n---- %s %s\n", clock, checkout_from_here(w->file.path, here));
     fflush(stdout);
 }
 

@@ -38,7 +38,7 @@ INLINE_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -O2 -fwrapv -ffp-contract=o
                  -fno-ident -fdiscard-value-names -S -emit-llvm -Wno-pass-failed -Wno-psabi
 INLINE        := $(BUILD)/vgpu/native
 
-.SECONDARY: $(NATIVE_INLINE:common/vgpu/native/%.c=$(INLINE)/%.bc) # otherwise make removes them, and says so
+.SECONDARY: $(NATIVE_INLINE:common/vgpu/native/%.c=$(INLINE)/%.bc) # otherwise make removes them, and prints that
 $(INLINE)/%.bc: common/vgpu/native/%.c
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(LLVM_CLANG) $(INLINE_CFLAGS) -MMD -MP -MF $(INLINE)/$*.d -MT $@ $< -o $(INLINE)/$*-1.ll

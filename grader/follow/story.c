@@ -422,7 +422,7 @@ static bool is_only_cleared(const struct db_story *s)
     return s->got == 0;
 }
 
-/* Whether the output is read to add to it: then several stores are no mistake. */
+/* Whether the output is read to add to it: then several stores may be right. */
 static bool is_added_to(const struct db_story *s, const struct db_step *store)
 {
     for (size_t i = 0; i < s->steps->steps; i++) {

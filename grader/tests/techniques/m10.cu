@@ -75,7 +75,7 @@ SUBMISSION(right_four_by_one, launch_tiled<4, 1>(s, x, k, y))
 SUBMISSION(right_four_by_two, launch_tiled<4, 2>(s, x, k, y))
 
 /* Many maps at one position: the element of x is in a register, the weights are not. */
-/* expect: pass */
+/* expect (long): pass */
 SUBMISSION(right_maps_only, launch_tiled<1, 6>(s, x, k, y))
 
 /* expect: 2.00 elements of x and k were loaded for each product */

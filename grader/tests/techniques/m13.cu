@@ -192,7 +192,7 @@ int one_stream(ARGUMENTS)
 }
 
 /* Several streams, each of which waits for the previous one. */
-/* expect: 0% of their time, copies overlapped */
+/* expect (long): 0% of their time, copies overlapped */
 int streams_in_turn(ARGUMENTS)
 {
     const struct tensors t = on_device(s);

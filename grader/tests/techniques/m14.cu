@@ -172,7 +172,7 @@ SUBMISSION(right_squares, launch_squares(s, x, k, y, s->H - s->K + 1, s->W - s->
 SUBMISSION(right_direct_edges,
            launch_squares(s, x, k, y, (s->H - s->K + 1) / 2 * 2, (s->W - s->K + 1) / 2 * 2))
 
-/* expect: pass */
+/* expect (long): pass */
 SUBMISSION(right_direct_row, launch_squares(s, x, k, y, (s->H - s->K + 1) / 2 * 2, s->W - s->K + 1))
 
 /* More than half of the rows are computed directly. */
@@ -292,7 +292,7 @@ SUBMISSION(decoy_direct, launch_plain(s, x, k, y))
 SUBMISSION_LAUNCH(decoy_pairs, by_pairs<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
 
 /* One output of each pair, from the five products that it needs. */
-/* expect: multiplications of values computed from x and k for each product */
+/* expect (long): multiplications of values computed from x and k for each product */
 SUBMISSION(decoy_one_of_two, launch_three_and_two<true>(s, x, k, y))
 
 /* Transforms whose results are unused, then the direct sum. */
@@ -322,7 +322,7 @@ __global__ void inner(struct conv_shape shape, const float *x, const float *k, f
     Y(b, m, h, w) = (float)sum;
 }
 
-/* expect: multiplications of values computed from x and k for each product */
+/* expect (long): multiplications of values computed from x and k for each product */
 SUBMISSION_LAUNCH(decoy_inner_product, inner<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
 
 /* The same in 64-bit integers. */

@@ -38,7 +38,7 @@ __global__ void handed_over(struct handed values, float *y, size_t n)
         y[threadIdx.x] = values.v[threadIdx.x];
 }
 
-/* expect: the work was not done on the GPU */
+/* expect (long): the work was not done on the GPU */
 int host_parameters(ARGUMENTS)
 {
     const std::vector<float> hy = by_host(s, x, k);
@@ -74,7 +74,7 @@ __global__ void from_pointers(const char *const *pointers, const char *base, flo
     y[i] = __uint_as_float((unsigned)(pointers[i] - base));
 }
 
-/* expect: the work was not done on the GPU */
+/* expect (long): the work was not done on the GPU */
 int host_pointers(ARGUMENTS)
 {
     const std::vector<float> hy = by_host(s, x, k);
@@ -127,19 +127,19 @@ int host_copies(ARGUMENTS)
 
 /* ---- ... and the device computes useless products ------------------------------------------- */
 
-/* expect: kernels did not compute */
+/* expect (long): kernels did not compute */
 SUBMISSION_MIXTURE(host_plus_zero, mine + zero * sum)
 
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_never_taken, zero ? sum : mine)
 
-/* expect: kernels did not compute */
+/* expect (long): kernels did not compute */
 SUBMISSION_MIXTURE(host_next_to_nothing, mine + sum * 1e-30f)
 
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_cancelled, (mine + sum) - sum)
 
-/* expect: kernels did not compute */
+/* expect (long): kernels did not compute */
 SUBMISSION_MIXTURE(host_clamped, sum *zero + fminf(fmaxf(mine, mine), mine))
 
 /* expect: kernels did not compute */
@@ -151,7 +151,7 @@ static __device__ double in_upper_word(double sum, double mine)
     return __hiloint2double(__double2hiint(mine), __double2loint(sum));
 }
 
-/* expect: kernels did not compute */
+/* expect (long): kernels did not compute */
 SUBMISSION_MIXTURE(host_in_small_double, in_upper_word(sum * 0x1p-900, mine * 0x1p-900) * 0x1p900)
 
 /* fmin() of a number and a NaN is the number. */
@@ -159,13 +159,13 @@ SUBMISSION_MIXTURE(host_in_small_double, in_upper_word(sum * 0x1p-900, mine * 0x
 SUBMISSION_MIXTURE(host_beside_nan,
                    fminf(mine, sum - 1.0f + __int_as_float(0x7fc00000 + (int)zero)))
 
-/* expect: kernels did not compute */
+/* expect (long): kernels did not compute */
 SUBMISSION_MIXTURE(host_half_of_them, w % 2 ? sum : mine)
 
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_one_of_each_map, h == H_out - 1 && w == W_out - 1 ? mine : sum)
 
-/* expect: the work was not done on the GPU */
+/* expect (long): the work was not done on the GPU */
 SUBMISSION_MIXTURE(host_few_taps,
                    mine + (X(b, 0, h, w) * KK(m, 0, 0, 0) + X(b, 0, h, w) * KK(m, 0, 0, 0)) * zero)
 
@@ -193,7 +193,7 @@ __global__ void one_tap(const float *from, const float *one, float *y, size_t n,
     y[i] = sum;
 }
 
-/* expect: kernels did not compute */
+/* expect (long): kernels did not compute */
 int host_one_tap(ARGUMENTS)
 {
     const std::vector<float> hy = by_host(s, x, k);
@@ -213,7 +213,7 @@ SUBMISSION(host_x, launch_plain(s, sent(fetched(x, x_floats(s))), k, y))
 SUBMISSION(host_when_many, s->B < 150 ? launch_plain(s, x, k, y) : host_other_maps(s, x, k, y))
 
 /* Only filters unlike the layers'. */
-/* expect: the work was not done on the GPU */
+/* expect (long): the work was not done on the GPU */
 SUBMISSION(host_for_other_filters,
            s->K == 5 ? launch_plain(s, x, k, y)
                      : launch_plain(s, x, k, floats(y_floats(s))) || host_copies(s, x, k, y))

@@ -82,7 +82,7 @@ __global__ void constant_pointers(void)
     Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 
-/* expect: right */
+/* expect (long): right */
 int right_pointers_in_constant(ARGUMENTS)
 {
     const struct tensors t = {x, k, y, *s};
@@ -114,7 +114,7 @@ __global__ void from_table(struct conv_shape shape, const float *const *images, 
     Y(b, m, h, w) = sum;
 }
 
-/* expect: right */
+/* expect (long): right */
 int right_pointer_table(ARGUMENTS)
 {
     std::vector<const float *> table(s->B);
@@ -191,7 +191,7 @@ int right_texture(ARGUMENTS)
 }
 
 /* x passes through memory that host and device share; the host does not change it. */
-/* expect: right */
+/* expect (long): right */
 int right_managed_scratch(ARGUMENTS)
 {
     float *there;
@@ -223,7 +223,7 @@ __global__ void kahan(struct conv_shape shape, const float *x, const float *k, f
     Y(b, m, h, w) = sum;
 }
 
-/* expect: right */
+/* expect (long): right */
 SUBMISSION(right_kahan, LAUNCH(kahan))
 
 /* Additions by compare-and-swap. */
@@ -262,7 +262,7 @@ __global__ void winograd(struct conv_shape shape, const float *x, const float *k
     Y(b, m, h, w) = (float)sum;
 }
 
-/* expect: right */
+/* expect (long): right */
 SUBMISSION(right_winograd, LAUNCH(winograd))
 
 /* F(2, 2): two outputs of a row need three products for every two taps. The transform divides by 3
@@ -323,7 +323,7 @@ __global__ void tf32_three(struct conv_shape shape, const float *x, const float 
             Y(b, m0 + i % 16, h, w0 + i / 16) = s_y[i];
 }
 
-/* expect: right */
+/* expect (long): right */
 int right_tf32_in_three(ARGUMENTS)
 {
     const int H_out = s->H - s->K + 1, W_out = s->W - s->K + 1;
@@ -395,7 +395,7 @@ int right_streams(ARGUMENTS)
     return failed();
 }
 
-/* expect: right */
+/* expect (long): right */
 int right_graph(ARGUMENTS)
 {
     cudaStream_t stream;

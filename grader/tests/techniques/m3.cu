@@ -123,7 +123,7 @@ int right_vectors(ARGUMENTS)
 SUBMISSION(decoy_mentioned, launch_plain(s, x, k, y))
 
 /* Present, but never reached. */
-/* expect: 0% of the products summed into y take x from shared memory */
+/* expect (long): 0% of the products summed into y take x from shared memory */
 SUBMISSION(decoy_dead_branch, s->B < 0 ? launch_tile(s, x, k, y) : launch_plain(s, x, k, y))
 
 /* The tile is filled and never read. */
@@ -148,7 +148,7 @@ __global__ void written(struct conv_shape shape, const float *x, const float *k,
 SUBMISSION(decoy_written_never_read, LAUNCH(written))
 
 /* The technique also runs, but its results are unused. */
-/* expect: 0% of the products summed into y take x from shared memory */
+/* expect (long): 0% of the products summed into y take x from shared memory */
 int decoy_on_the_side(ARGUMENTS)
 {
     float *dummy = floats(y_floats(s));
@@ -197,7 +197,7 @@ __global__ void weights(struct conv_shape shape, const float *x, const float *k,
     STORE(sum);
 }
 
-/* expect: 0% of the products summed into y take x from shared memory */
+/* expect (long): 0% of the products summed into y take x from shared memory */
 int decoy_weights_only(ARGUMENTS)
 {
     weights<<<tiles(s, 16, s->B * s->M), dim3(16, 16), s->C * s->K * s->K * 4>>>(*s, x, k, y);
@@ -307,7 +307,7 @@ SUBMISSION(right_object, TILE(object, TILE_FLOATS))
 /* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION_BESIDE(decoy_never_taken, sum += (zero != 0 || tiled == 1e30f ? tiled : mine) * weight)
 
-/* expect: 0% of the products summed into y take x from shared memory */
+/* expect (long): 0% of the products summed into y take x from shared memory */
 SUBMISSION_BESIDE(decoy_taken_away, sum += (mine + tiled - tiled) * weight)
 
 /* expect: 0% of the products summed into y take x from shared memory */
@@ -329,7 +329,7 @@ __global__ void pointed(struct conv_shape shape, const float *const *pointers, f
     Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 
-/* expect: 0% of the products summed into y take x from shared memory */
+/* expect (long): 0% of the products summed into y take x from shared memory */
 int decoy_pointers_in_memory(ARGUMENTS)
 {
     const float *pointers[2] = {x, k};

@@ -63,7 +63,7 @@ SUBMISSION(decoy_filled_not_used, (fits(s) && copy(s, k)) || launch_plain(s, x, 
 /* Read in the inner loop and multiplied by zero. */
 CONV(times_zero, KK(m, c, p, q) + 0 * min(0.0f, c_part[q]))
 
-/* expect: 0% of the products summed into y take k from a __constant__ variable */
+/* expect (long): 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_times_zero, LAUNCH(times_zero))
 
 /* For a compiler, the pointers and sizes are in constant memory too. */
@@ -78,7 +78,7 @@ CONV(first_map, m == 0 ? c_k[(c * K + p) * K + q] : KK(m, c, p, q))
 /* expect: 4% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_first_map, FILLED(LAUNCH(first_map)))
 
-/* expect: 0% of the products summed into y take k from a __constant__ variable */
+/* expect (long): 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_overwritten,
            (fits(s) && (copy(s, k) || LAUNCH(constant))) || launch_plain(s, x, k, y))
 
@@ -134,5 +134,5 @@ SUBMISSION(decoy_never_taken, FILLED(LAUNCH(never_taken)))
 
 CONV(taken_away, KK(m, c, p, q) + c_k[(m * C + c) * K * K] - c_k[(m * C + c) * K * K])
 
-/* expect: 0% of the products summed into y take k from a __constant__ variable */
+/* expect (long): 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_taken_away, FILLED(LAUNCH(taken_away)))

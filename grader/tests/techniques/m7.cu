@@ -66,7 +66,7 @@ int right_threads(ARGUMENTS)
 SUBMISSION(decoy_whole_sum, launch_blocks<1>(s, x, k, y, s->C))
 
 /* ... of two halves of it. */
-/* expect: 1.0 threads added products to each output by atomic operations */
+/* expect (long): 1.0 threads added products to each output by atomic operations */
 SUBMISSION(decoy_halves, launch_blocks<2>(s, x, k, y, s->C))
 
 /* ... in a loop: the sum once, then zero. */
@@ -113,7 +113,7 @@ __global__ void counting(struct conv_shape shape, const float *x, const float *k
     Y(b, m, h, w) = sum;
 }
 
-/* expect: 0% of the products summed into y were added by an atomic operation */
+/* expect (long): 0% of the products summed into y were added by an atomic operation */
 int decoy_counter(ARGUMENTS)
 {
     float *counter = floats(1);
@@ -180,7 +180,7 @@ __global__ void by_swaps(struct conv_shape shape, const float *x, const float *k
     add_by_swaps(&Y(b, m, h, w), sum);
 }
 
-/* expect: pass */
+/* expect (long): pass */
 int right_swaps(ARGUMENTS)
 {
     cudaMemset(y, 0, y_floats(s) * 4);
@@ -228,7 +228,7 @@ __global__ void half_of_them(struct conv_shape shape, const float *x, const floa
     atomicAdd(&Y(b, m, h, w), part ? sum - sum : sum);
 }
 
-/* expect: 1.0 threads added products to each output by atomic operations */
+/* expect (long): 1.0 threads added products to each output by atomic operations */
 int decoy_half_of_them(ARGUMENTS)
 {
     cudaMemset(y, 0, y_floats(s) * 4);

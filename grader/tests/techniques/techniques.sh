@@ -12,7 +12,8 @@
 #     /* expect: many */           it passes "inference_200"
 #     /* expect: many: text */     it fails "inference_200", whose first line contains this text
 #     /* expect: timed: text */    with 200 images it fails "technique", whose first line contains this text
-#     /* expect (long): ... */     any of these, of a submission that takes long: only --all grades it
+#     /* expect (long): ... */     any of these, of a submission that takes long or is much like another: only --all
+#                                  grades it
 #
 # Each file, mN.cu, mN-PART.cu or mN_SET.cu, is compiled once. Then each of its functions becomes a library, in which it
 # is called conv_forward, conv_forward_host or gemm_forward. `make techniques` grades all files with --all, `make test`

@@ -222,11 +222,13 @@ int main()
     for (int i = 0; i < THREADS; i++)
         ok &= d_sorted.host()[i] == 7 + i + i / 2;
 
+#ifndef DEBUG // with -G, the old values are copied to variables
     Device<int> d_turned(THREADS);
     Device<unsigned long long> d_pairs(THREADS);
     exchange<<<1, THREADS>>>(d_turned, d_pairs);
     LAUNCHED();
     for (int i = 0; i < THREADS; i++)
         ok &= d_turned.host()[i] == 3 * (THREADS - 1 - i) && d_pairs.host()[i] == 5ull << 32;
+#endif
     return verdict(NAME, ok, got);
 }

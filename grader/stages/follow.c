@@ -113,10 +113,13 @@ bool gr_follow_stores(struct grading *g, const struct gr_case *c, char *to, size
 {
     const size_t n = nn_conv_y_elems(&c->spec.shape);
     const size_t map = n / (size_t)c->spec.shape.B / (size_t)c->spec.shape.M;
-    size_t i = middle_written(c->y, 0, n);
+    size_t first = 0, middle = middle_written(c->y, 0, n);
     to[0] = '\0';
-    if (i == n)
+    if (middle == n)
         return false;
-    i = middle_written(c->y, i / map * map, i / map * map + map);
-    return follow(g, c, i, db_story_stores, to, room);
+    middle = middle_written(c->y, middle / map * map, middle / map * map + map);
+    while (gr_is_unwritten(c->y[first]))
+        first++;
+    return follow(g, c, middle, db_story_stores, to, room) ||
+           follow(g, c, first, db_story_stores, to, room);
 }

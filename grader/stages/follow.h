@@ -18,8 +18,8 @@ enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t out
 /** @return whether the shape is small enough for gr_follow_difference(). */
 bool gr_can_follow(const struct conv_shape *shape);
 
-/** States that several threads store one output, for the written output in the middle of a case:
- * where blocks overlap, it is the likeliest one.
+/** States that several threads store one output, if they do so for the written output in the middle of a
+ * case (where blocks overlap) or for the first one.
  * @return whether they do; false as gr_follow_difference() */
 bool gr_follow_stores(struct grading *g, const struct gr_case *c, char *to, size_t room);
 

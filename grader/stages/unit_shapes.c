@@ -143,8 +143,12 @@ static void diagnose(struct grading *g, const struct gr_unit_stage *st, size_t f
 /* Whether a diagnosis only says what is in the outputs: wrong memory may have that effect, too. */
 static bool is_of_no_line(const struct gr_diagnosis *d)
 {
-    return strncmp(d->pattern, "terms_", strlen("terms_")) == 0 ||
-           strcmp(d->pattern, "all_zero") == 0;
+    static const char *const patterns[] = {"terms_left_out", "terms_repeated", "terms_wrong",
+                                           "all_zero"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (strcmp(d->pattern, patterns[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Explains that some outputs are wrong: counts them, shows the first, names the mistake. */

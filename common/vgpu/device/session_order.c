@@ -3,10 +3,10 @@
  * Usually each request is carried out at once, so all work runs in the order of the client's calls.
  * A GPU may run streams that do not wait for each other in any order. If the owner demands another
  * order, launches, fills and asynchronous copies are kept until the client makes a request that is
- * not about streams; then they run stream by stream, or the streams take turns. A kernel in the legacy
- * default stream is kept, too, unless other work is kept in a stream that this stream orders. If a copy or kernel
- * does not wait for work of another stream, some results are wrong, or a kernel reads memory that a
- * copy has not written yet.
+ * not about streams; then they run stream by stream, or the streams take turns. A kernel in the
+ * legacy default stream is kept, too, unless other work is kept in a stream that this stream orders.
+ * If a copy or kernel does not wait for work of another stream, some results are wrong, or a kernel
+ * reads memory that a copy has not written yet.
  *
  * The virtual clock is only right in the order of the calls. */
 #include "vgpu/device/client_session.h"

@@ -85,7 +85,7 @@ __global__ void places(ARGUMENTS)
     }
 }
 
-/* expect: was loaded from there 1.0 times */
+/* expect (long): was loaded from there 1.0 times */
 SUBMISSION_LAUNCH(of_one_thread, places<<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C))
 
 /* Tiles for small matrices, none for large ones. */

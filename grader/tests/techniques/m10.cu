@@ -68,7 +68,7 @@ SUBMISSION(right_two_by_two, launch_tiled<2, 2>(s, x, k, y))
 
 /* Four rows, 16 apart: of 17 rows of outputs no thread has most, but of 54 rows in the layer with one
  * input map. */
-/* expect: pass */
+/* expect (long): pass */
 SUBMISSION(right_four_by_one, launch_tiled<4, 1>(s, x, k, y))
 
 /* expect: pass */

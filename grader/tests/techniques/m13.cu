@@ -341,7 +341,7 @@ int on_host(ARGUMENTS)
 
 /* Through page-locked memory of its own. The assignment forbids it, because y does not come
  * directly from the device. */
-/* expect: were not copied directly from and to the harness */
+/* expect (long): were not copied directly from and to the harness */
 int through_own_memory(ARGUMENTS)
 {
     const struct tensors t = on_device(s);

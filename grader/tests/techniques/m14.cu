@@ -359,5 +359,5 @@ KERNEL(through_products, long long,
        sum += fixed_of(hidden(X(b, c, h + p, w + q), x[0] * k[0])) * fixed_of(KK(m, c, p, q)),
        (float)((double)sum * 0x1p-52))
 
-/* expect: multiplications of values computed from x and k for each product */
+/* expect (long): multiplications of values computed from x and k for each product */
 SUBMISSION(decoy_products_of_products, LAUNCH(through_products))

@@ -209,7 +209,7 @@ int host_one_tap(ARGUMENTS)
 SUBMISSION(host_x, launch_plain(s, sent(fetched(x, x_floats(s))), k, y))
 
 /* Only with many images. */
-/* expect: many: the work was not done on the GPU */
+/* expect (long): many: the work was not done on the GPU */
 SUBMISSION(host_when_many, s->B < 150 ? launch_plain(s, x, k, y) : host_other_maps(s, x, k, y))
 
 /* Only filters unlike the layers'. */

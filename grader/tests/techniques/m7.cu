@@ -160,7 +160,7 @@ __global__ void lanes_then_block(struct conv_shape shape, const float *x, const 
         atomicAdd(&y[i], s_sum[mine]);
 }
 
-/* expect: pass */
+/* expect (long): pass */
 int right_lanes_then_block(ARGUMENTS)
 {
     cudaMemset(y, 0, y_floats(s) * 4);

@@ -408,6 +408,10 @@ static struct origin inserted(const struct ir_insn *in, const struct vg_warp *w,
 static void wide_bits(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     struct origin o[2][VG_LANES] = {{{0}}};
+    if (!proof_holds(w, in->a) && !proof_holds(w, in->b)) {
+        proof_clear(w, in->d, lanes);
+        return;
+    }
     for (uint32_t i = 0; i < VG_LANES; i++)
         for (uint32_t word = 0; word < 2; word++) {
             const struct origin a = proof_word_of(w, in->a, i, word),

@@ -396,6 +396,17 @@ INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const 
     return true;
 }
 
+/* @return whether a copy to any of n words is pending; n is a multiple of 4. */
+INLINE bool is_pending(const struct vg_block *b, u32 at, u32 n)
+{
+    u32 four, any = 0;
+    for (u32 k = 0; k < n; k += 4) {
+        memcpy(&four, b->shared_set + at + k, sizeof four);
+        any |= four;
+    }
+    return any & VG_COPY_PENDING * 0x01010101u;
+}
+
 /* Loads vectors of four words, of which some are not read: they may be padding that nothing wrote.
  * @param needed  mask of the words that are read, for 16 words */
 CALLED bool native_load_shared_padded(u32 *to, struct vg_warp *w, struct vg_site *site,
@@ -406,7 +417,9 @@ CALLED bool native_load_shared_padded(u32 *to, struct vg_warp *w, struct vg_site
     if (__builtin_expect(!valid, 0))
         return false;
     if (!b->is_complete)
-        EACH_16_WORDS(s, first, valid &= read_row_of(b, at, first_of_16(n), needed, PLAINLY))
+        EACH_16_WORDS(s, first,
+                      valid &=
+                      read_row_of(b, at, first_of_16(n), needed, PLAINLY) & !is_pending(b, at, n))
     if (__builtin_expect(!valid, 0))
         return false;
     site->shared_requests++;

@@ -13,7 +13,7 @@ __global__ void copy(const float4 *in, float *out)
     __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(float4));
     __pipeline_memcpy_async(&other[threadIdx.x].w, &in[threadIdx.x].w, sizeof(float));
     __pipeline_commit();
-    const float one = ((const float *)tile)[threadIdx.x]; // expect: race_raw
+    const float one = ((const float *)tile)[threadIdx.x];     // expect: race_raw
     const float4 most = *(const float4 *)&other[threadIdx.x]; // expect: race_raw
     out[threadIdx.x] = one + most.x + most.y + most.z;
     __pipeline_wait_prior(0);

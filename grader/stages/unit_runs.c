@@ -5,9 +5,9 @@
 #include "base/rng.h"
 #include "grader/compare/element.h"
 #include "grader/compare/verify.h"
-#include "grader/session/source_clues.h"
 #include "grader/session/call_clues.h"
 #include "grader/session/finding.h"
+#include "grader/session/source_clues.h"
 #include "nn/oracle.h"
 
 #include <math.h>

@@ -254,13 +254,7 @@ void unset_after(struct vg_warp *w, const struct ir_insn *in, const struct ir_in
                 u->held[i].lanes = 0;
     if (in->op == IR_BRA && next)
         drop_dead(w, next);
-    u->maybe = 0;
-    for (int i = 0; i < u->count;)
-        if (u->held[i].lanes)
-            u->maybe |= unset_slot_bit(u->held[i++].slot);
-        else
-            u->held[i] = u->held[--u->count];
-    w->copies_unset = u->count > 0 || u->local_count > 0;
+    unset_tidy(w);
     if (u->left && --u->left == 0)
         unset_local_end(w);
 }

@@ -20,6 +20,7 @@ void unset_forget(struct vg_warp *w)
     if (!u)
         return;
     u->count = u->reported_count = 0;
+    memset(&u->judged, 0, sizeof u->judged);
     u->maybe = 0;
     u->left = 0;
     if (u->local_count)
@@ -120,4 +121,27 @@ void unset_hold_elements(struct vg_warp *w, const struct ir_insn *in, uint32_t l
         unset_hold(w, ptx_element_slot(w->frame->function, in, k, in->d), lane,
                    (uint8_t)(own && extends ? 0xff : own), from);
     }
+}
+
+void unset_drop_source(struct vg_warp *w, const struct ir_insn *load, uint32_t lanes)
+{
+    for (int i = 0; i < w->unset->count; i++) {
+        struct unset_held *const h = &w->unset->held[i];
+        for (uint32_t left = h->lanes & lanes; left; left &= left - 1)
+            if (h->from[__builtin_ctz(left)].in == load)
+                h->lanes &= ~(left & -left);
+    }
+    unset_tidy(w);
+}
+
+void unset_tidy(struct vg_warp *w)
+{
+    struct vg_unset *const u = w->unset;
+    u->maybe = 0;
+    for (int i = 0; i < u->count;)
+        if (u->held[i].lanes)
+            u->maybe |= unset_slot_bit(u->held[i++].slot);
+        else
+            u->held[i] = u->held[--u->count];
+    w->copies_unset = u->count > 0 || u->local_count > 0;
 }

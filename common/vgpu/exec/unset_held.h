@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "vgpu/exec/unset_idle.h"
 #include "vgpu/exec/vg_warp.h"
 
 #include <stdbool.h>
@@ -50,6 +51,7 @@ struct vg_unset {
     uint32_t left;                               /**< instructions to follow; 0: all */
     const struct ir_insn *reported[UNSET_REPORTED];
     int reported_count;
+    struct unset_judged judged;
     /* The running instruction's stores to shared and to global memory. */
     uint32_t stores; /**< lanes */
     uint64_t at[VG_LANES];
@@ -79,5 +81,9 @@ void unset_hold_result(struct vg_warp *w, uint32_t slot, uint32_t lane, uint8_t 
 /** The same for the registers of a load. @param bytes  a bit for each byte of the access */
 void unset_hold_elements(struct vg_warp *w, const struct ir_insn *in, uint32_t lane, uint32_t bytes,
                          const struct unset_source *from);
+/** Drops the bytes that a load read for some lanes. */
+void unset_drop_source(struct vg_warp *w, const struct ir_insn *load, uint32_t lanes);
+/** Forgets registers without unwritten bytes, and sets vg_warp.copies_unset. */
+void unset_tidy(struct vg_warp *w);
 /** Records that some lanes of a register are written. */
 void unset_drop(struct vg_warp *w, uint32_t slot, uint32_t lanes);

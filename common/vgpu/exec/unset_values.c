@@ -23,6 +23,7 @@
 #include "vgpu/exec/unset_values.h"
 
 #include "vgpu/exec/flows.h"
+#include "vgpu/exec/unset_search.h"
 #include "vgpu/exec/vg_module.h"
 #include "vgpu/ptx/ptx_decode.h"
 #include "vgpu/ptx/ptx_flow.h"
@@ -36,20 +37,7 @@ struct unset_known {
     struct unset_known *next;
     uint32_t bytes;
     enum unset_use use;
-    _Atomic uint8_t always[]; /**< [blocks] as in struct search */
-};
-
-struct search {
-    const struct ir_function *f;
-    const struct ptx_flow *flow;
-    uint8_t *bytes;    /**< [slots] a bit for each byte that depends on the value */
-    uint64_t *copies;  /**< set of the slots that may contain it, or a part of it, unchanged */
-    uint64_t *results; /**< set of the slots that may contain something computed from it */
-    uint8_t
-        *always;   /**< [blocks] 1: executed after each execution of the load, 2: not; 0: unknown */
-    uint8_t *seen; /**< [insn_count] */
-    uint32_t *stack, *next;
-    uint32_t load;
+    _Atomic uint8_t always[]; /**< [blocks] as in struct unset_search */
 };
 
 /* @return whether an instruction only computes its results, maybe of another lane's operand. */
@@ -58,14 +46,14 @@ static bool computes(const struct ir_insn *in)
     return ptx_flow_computes(in) || in->op == IR_SHFL;
 }
 
-static bool depends(const struct search *s, uint32_t offset)
+bool unset_depends(const struct unset_search *s, uint32_t offset)
 {
     const uint32_t slot = s->flow->slot_of[offset / 4];
     return slot && s->bytes[slot - 1];
 }
 
 /* @return whether no path from the load to an end of the function avoids a block. */
-static bool find_always(struct search *s, uint32_t block)
+static bool find_always(struct unset_search *s, uint32_t block)
 {
     const struct ir_function *f = s->f;
     size_t n = 0;
@@ -84,7 +72,7 @@ static bool find_always(struct search *s, uint32_t block)
     return true;
 }
 
-static bool is_always_executed(struct search *s, const struct ir_insn *in)
+static bool is_always_executed(struct unset_search *s, const struct ir_insn *in)
 {
     uint8_t *known = &s->always[in->block];
     if (!*known)
@@ -92,7 +80,7 @@ static bool is_always_executed(struct search *s, const struct ir_insn *in)
     return *known == 1 && (!in->guard || in->op == IR_BRA);
 }
 
-static bool is_set_elsewhere(const struct search *s, const struct ir_insn *in)
+static bool is_set_elsewhere(const struct unset_search *s, const struct ir_insn *in)
 {
     for (size_t i = 0; i < s->f->insn_count; i++) {
         const struct ir_insn *other = &s->f->insns[i];
@@ -104,17 +92,17 @@ static bool is_set_elsewhere(const struct search *s, const struct ir_insn *in)
 
 /* @return whether an instruction that reads the result of a shuffle may ignore it. (For the value of a
  * load, unset_copies.c finds out at run time.) */
-static bool may_ignore(struct search *s, const struct ir_insn *in)
+static bool may_ignore(struct unset_search *s, const struct ir_insn *in)
 {
     if (s->f->insns[s->load].op != IR_SHFL)
         return false;
     switch (in->op) {
     case IR_SELP_32:
     case IR_SELP_64:
-        return !depends(s, in->c);
+        return !unset_depends(s, in->c);
     case IR_AND_PRED:
     case IR_OR_PRED:
-        return depends(s, in->a) != depends(s, in->b);
+        return unset_depends(s, in->a) != unset_depends(s, in->b);
     case IR_MOV_32:
     case IR_MOV_64:
     case IR_MOV_PRED:
@@ -123,7 +111,7 @@ static bool may_ignore(struct search *s, const struct ir_insn *in)
         if (!ptx_is_compare(in))
             return false;
         if ((in->boolean == BOOL_AND || in->boolean == BOOL_OR) &&
-            depends(s, in->c) != (depends(s, in->a) || depends(s, in->b)))
+            unset_depends(s, in->c) != (unset_depends(s, in->a) || unset_depends(s, in->b)))
             return true;
         return !is_always_executed(s, in) && is_set_elsewhere(s, in);
     }
@@ -206,13 +194,13 @@ static bool add_results(const struct ptx_operands *o, uint64_t *set)
     return more;
 }
 
-static uint8_t bytes_at(const struct search *s, uint32_t offset)
+static uint8_t bytes_at(const struct unset_search *s, uint32_t offset)
 {
     const uint32_t slot = s->flow->slot_of[offset / 4];
     return slot ? s->bytes[slot - 1] : 0;
 }
 
-static bool add_bytes(struct search *s, uint32_t offset, uint32_t bytes)
+static bool add_bytes(struct unset_search *s, uint32_t offset, uint32_t bytes)
 {
     const uint32_t slot = s->flow->slot_of[offset / 4];
     if (!slot || s->flow->constant[slot - 1] || !((bytes & 0xff) & ~(uint32_t)s->bytes[slot - 1]))
@@ -227,7 +215,7 @@ static uint32_t low_bytes(uint32_t n)
 }
 
 /* @return the dependent bytes of the result d of an instruction. */
-static uint32_t result_bytes(const struct search *s, const struct ir_insn *in)
+static uint32_t result_bytes(const struct unset_search *s, const struct ir_insn *in)
 {
     const uint32_t a = bytes_at(s, in->a), b = bytes_at(s, in->b);
     const struct ir_constant *const c = constant_at(s->flow, in->op == IR_PRMT ? in->c : in->b);
@@ -257,7 +245,7 @@ static uint32_t result_bytes(const struct search *s, const struct ir_insn *in)
     }
 }
 
-static bool reads_bytes(const struct search *s, const struct ptx_operands *o)
+static bool reads_bytes(const struct unset_search *s, const struct ptx_operands *o)
 {
     uint8_t reads = 0;
     for (int i = 0; i < o->read_count; i++)
@@ -266,7 +254,7 @@ static bool reads_bytes(const struct search *s, const struct ptx_operands *o)
 }
 
 /* Adds the parts of a list of registers, or of one that is made from a list. */
-static bool add_parts(struct search *s, const struct ir_insn *in)
+static bool add_parts(struct unset_search *s, const struct ir_insn *in)
 {
     const uint32_t *const parts = &s->f->extra[in->extra], each = low_bytes(in->bytes);
     uint32_t all = 0;
@@ -280,11 +268,11 @@ static bool add_parts(struct search *s, const struct ir_insn *in)
 }
 
 /* Adds the results of an instruction that depend on the value. @return whether there are new ones */
-static bool add_dependent(struct search *s, const struct ir_insn *in)
+static bool add_dependent(struct unset_search *s, const struct ir_insn *in)
 {
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
-    if (!reads_bytes(s, &o) || (in->guard && depends(s, in->guard)) || !computes(in) ||
+    if (!reads_bytes(s, &o) || (in->guard && unset_depends(s, in->guard)) || !computes(in) ||
         may_ignore(s, in))
         return false;
     if (in->op == IR_PACK || in->op == IR_UNPACK)
@@ -299,13 +287,13 @@ static bool add_dependent(struct search *s, const struct ir_insn *in)
 }
 
 /* @return whether the result of an instruction contains its operands unchanged. */
-static bool copies_operands(const struct search *s, const struct ir_insn *in)
+static bool copies_operands(const struct unset_search *s, const struct ir_insn *in)
 {
     const bool selects = in->op == IR_SELP_32 || in->op == IR_SELP_64;
-    return unset_is_copy(s->flow, in) && !(selects && depends(s, in->c));
+    return unset_is_copy(s->flow, in) && !(selects && unset_depends(s, in->c));
 }
 
-static bool add_copies(struct search *s, const struct ir_insn *in)
+static bool add_copies(struct unset_search *s, const struct ir_insn *in)
 {
     struct ptx_operands o;
     if (!copies_operands(s, in))
@@ -314,7 +302,7 @@ static bool add_copies(struct search *s, const struct ir_insn *in)
     return reads_any(&o, s->copies) && add_results(&o, s->copies);
 }
 
-static bool add_computed(struct search *s, const struct ir_insn *in)
+static bool add_computed(struct unset_search *s, const struct ir_insn *in)
 {
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
@@ -324,36 +312,38 @@ static bool add_computed(struct search *s, const struct ir_insn *in)
 }
 
 /* @return whether a store depends on the value: by its guard, its address, or the bytes it stores. */
-static bool depends_on_stored(const struct search *s, const struct ir_insn *in)
+static bool depends_on_stored(const struct unset_search *s, const struct ir_insn *in)
 {
     uint32_t bytes = 0;
     for (uint32_t k = 0; k < in->vector; k++)
         bytes |= bytes_at(s, in->vector == 1 ? in->b : s->f->extra[in->extra + k]);
-    return (in->guard && depends(s, in->guard)) || (!in->fixed_address && depends(s, in->a)) ||
-           bytes & low_bytes(in->bytes);
+    return (in->guard && unset_depends(s, in->guard)) ||
+           (!in->fixed_address && unset_depends(s, in->a)) || bytes & low_bytes(in->bytes);
 }
 
 /* @return what an instruction does with the value. */
-static enum unset_use use_by(struct search *s, const struct ir_insn *in)
+enum unset_use unset_use_by(struct unset_search *s, const struct ir_insn *in)
 {
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
     const bool copies = in->op == IR_ST && reads_any(&o, s->copies);
     if (!reads_bytes(s, &o) || (in->op == IR_ST && !depends_on_stored(s, in)))
         return copies ? UNSET_COPIED : UNSET_IGNORED;
-    if (in->guard && depends(s, in->guard))
+    if (in->guard && unset_depends(s, in->guard))
         return is_always_executed(s, in) ? UNSET_USED : UNSET_IGNORED;
     for (int i = 0; copies && i < o.read_count; i++)
         if (s->bytes[o.reads[i]] && ptx_set_has(s->results, o.reads[i]))
             return UNSET_USED;
-    if (copies && (in->fixed_address || !depends(s, in->a)))
+    if (copies && (in->fixed_address || !unset_depends(s, in->a)))
         return UNSET_COPIED;
-    if (in->op == IR_SHFL && (depends(s, in->b) || depends(s, in->c) || depends(s, in->f)))
+    if (in->op == IR_SHFL &&
+        (unset_depends(s, in->b) || unset_depends(s, in->c) || unset_depends(s, in->f)))
         return UNSET_USED;
     return computes(in) ? UNSET_IGNORED : UNSET_USED;
 }
 
-static void grow(struct search *s, bool (*add)(struct search *s, const struct ir_insn *in))
+static void grow(struct unset_search *s,
+                 bool (*add)(struct unset_search *s, const struct ir_insn *in))
 {
     for (bool more = true; more;) {
         more = false;
@@ -362,9 +352,8 @@ static void grow(struct search *s, bool (*add)(struct search *s, const struct ir
     }
 }
 
-static enum unset_use find_use(struct search *s, uint32_t slot, uint32_t bytes)
+void unset_search_value(struct unset_search *s, uint32_t slot, uint32_t bytes)
 {
-    enum unset_use use = UNSET_IGNORED;
     memset(s->bytes, 0, s->f->slot_count);
     memset(s->copies, 0, s->flow->words * sizeof *s->copies);
     memset(s->results, 0, s->flow->words * sizeof *s->results);
@@ -373,17 +362,31 @@ static enum unset_use find_use(struct search *s, uint32_t slot, uint32_t bytes)
     grow(s, add_dependent);
     grow(s, add_copies);
     grow(s, add_computed);
+}
+
+static enum unset_use find_use(struct unset_search *s, uint32_t slot, uint32_t bytes)
+{
+    enum unset_use use = UNSET_IGNORED;
+    unset_search_value(s, slot, bytes);
     for (size_t i = 0; i < s->f->insn_count && use != UNSET_USED; i++) {
-        const enum unset_use one = use_by(s, &s->f->insns[i]);
+        const enum unset_use one = unset_use_by(s, &s->f->insns[i]);
         use = one > use ? one : use;
     }
     return use;
 }
 
-static void search_start(struct search *s, struct vg_module *m, const struct ir_function *f,
-                         const struct ir_insn *load)
+bool unset_is_exchanged(const struct unset_search *s)
 {
-    *s = (struct search){.f = f, .load = load->index, .flow = flow_of(m, f)};
+    for (size_t i = 0; i < s->f->insn_count; i++)
+        if (s->f->insns[i].op == IR_SHFL && unset_depends(s, s->f->insns[i].a))
+            return true;
+    return false;
+}
+
+void unset_search_start(struct unset_search *s, struct vg_module *m, const struct ir_function *f,
+                        const struct ir_insn *load)
+{
+    *s = (struct unset_search){.f = f, .load = load->index, .flow = flow_of(m, f)};
     s->bytes = calloc(f->slot_count + 1, 1);
     s->copies = calloc(s->flow->words + 1, sizeof *s->copies);
     s->results = calloc(s->flow->words + 1, sizeof *s->results);
@@ -395,7 +398,7 @@ static void search_start(struct search *s, struct vg_module *m, const struct ir_
         abort();
 }
 
-static void search_end(struct search *s)
+void unset_search_end(struct unset_search *s)
 {
     free(s->bytes);
     free(s->copies);
@@ -411,8 +414,8 @@ static enum unset_use find_uses(struct vg_module *m, const struct ir_function *f
                                 const struct ir_insn *in, uint32_t bytes)
 {
     enum unset_use use = UNSET_IGNORED;
-    struct search s;
-    search_start(&s, m, f, in);
+    struct unset_search s;
+    unset_search_start(&s, m, f, in);
     const bool is_single = in->op == IR_SHFL || in->vector == 1;
     for (uint32_t k = 0; k < (is_single ? 1 : in->vector) && use != UNSET_USED; k++) {
         const uint32_t unset = bytes >> k * in->bytes & low_bytes(in->bytes);
@@ -423,7 +426,7 @@ static enum unset_use find_uses(struct vg_module *m, const struct ir_function *f
         const enum unset_use one = find_use(&s, slot - 1, extends ? low_bytes(8) : unset);
         use = one > use ? one : use;
     }
-    search_end(&s);
+    unset_search_end(&s);
     return use;
 }
 
@@ -434,10 +437,10 @@ bool unset_decides(struct vg_module *m, const struct ir_function *f, const struc
     _Atomic uint8_t *always = known ? &known->always[branch->block] : NULL;
     if (always && *always)
         return *always == 1;
-    struct search s;
-    search_start(&s, m, f, load);
+    struct unset_search s;
+    unset_search_start(&s, m, f, load);
     const bool decides = is_always_executed(&s, branch);
-    search_end(&s);
+    unset_search_end(&s);
     if (always)
         *always = decides ? 1 : 2;
     return decides;

@@ -11,6 +11,7 @@
 #include "vgpu/exec/spinning.h"
 #include "vgpu/exec/tally.h"
 #include "vgpu/exec/translator.h"
+#include "vgpu/exec/unset_idle.h"
 #include "vgpu/exec/unset_values.h"
 #include "vgpu/exec/vg_device.h"
 #include "vgpu/probe/names.h"
@@ -248,9 +249,11 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
     m->block_of = calloc(m->ir.insn_count + 1, sizeof *m->block_of);
     m->live_slots = calloc(m->ir.insn_count + 1, sizeof *m->live_slots);
     m->unset_uses = calloc(m->ir.insn_count + 1, sizeof *m->unset_uses);
+    m->unset_conditions = calloc(m->ir.insn_count + 1, sizeof *m->unset_conditions);
     m->flows = calloc(m->ir.function_count + 1, sizeof *m->flows);
     m->kernels = calloc(m->ir.function_count + 1, sizeof *m->kernels);
-    if (!m->insns || !m->block_of || !m->live_slots || !m->unset_uses || !m->flows || !m->kernels)
+    if (!m->insns || !m->block_of || !m->live_slots || !m->unset_uses || !m->unset_conditions ||
+        !m->flows || !m->kernels)
         return st_fail(err, ST_NO_MEMORY, "out of memory for a module");
     for (size_t i = 0; i < m->ir.function_count; i++) {
         struct ir_function *f = &m->ir.functions[i];
@@ -365,6 +368,7 @@ static void free_code(struct vg_module *m)
     free(m->insns);
     free(m->block_of);
     unset_uses_free(m);
+    unset_conditions_free(m);
     free(m->racing);
     free(m->block_cost);
     free(m->callable);

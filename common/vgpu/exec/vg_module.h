@@ -72,8 +72,9 @@ struct vg_module {
     _Atomic(uint64_t *) *live_slots; /**< [insn_count] cached sets, see spinning.c */
     struct vg_racing_store *racing;  /**< see block_races.c; ir_insn.target is the index */
     size_t racing_count, racing_room;
-    _Atomic(struct ptx_flow *) *flows;         /**< [function_count] see flows.h */
-    _Atomic(struct unset_known *) *unset_uses; /**< [insn_count] see unset_values.c */
+    _Atomic(struct ptx_flow *) *flows;                    /**< [function_count] see flows.h */
+    _Atomic(struct unset_known *) *unset_uses;            /**< [insn_count] see unset_values.c */
+    _Atomic(struct unset_conditions *) *unset_conditions; /**< [insn_count] see unset_idle.c */
     bool has_malloc, has_launches; /**< kernels may allocate memory; may launch kernels */
     uint64_t error_texts;          /**< address in global memory, see error_texts.h; 0: none */
     bool has_reserved_shared;      /**< uses the part of shared memory that the system reserves */

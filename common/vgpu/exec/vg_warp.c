@@ -121,6 +121,8 @@ const struct ir_insn *vg_rejoined(struct vg_warp *w, const struct ir_insn *in)
 const struct ir_insn *vg_gathered(struct vg_warp *w, const struct ir_insn *in)
 {
     w->warp_epoch++;
+    if (w->block->warp_count == 1 && w->mask == w->alive)
+        race_barrier(&w->block->race);
     return vg_rejoined(w, in);
 }
 

@@ -140,10 +140,12 @@ static void put_pair(cJSON *alike, const struct si_class *class, const struct si
 {
     const struct si_work *a = &class->work[pair->a], *b = &class->work[pair->b];
     const bool same = pair->how <= SI_RENAMED;
-    char key[64], kind[64];
-    snprintf(key, sizeof key, "%zu %zu %d", pair->a, same ? 0 : pair->b, pair->how);
+    char key[64], kind[128];
+    snprintf(key, sizeof key, "%zu %zu %d", pair->a, same ? 0 : pair->b,
+             pair->how + (pair->weak ? SI_TEXT + 1 : 0));
     snprintf(kind, sizeof kind, same ? "%s" : "%s, %.0f %%", si_how_text(pair->how),
              100 * pair->score);
+    strncat(kind, si_weak_text(pair), sizeof kind - strlen(kind) - 1);
     const cJSON *last = cJSON_GetArrayItem(alike, cJSON_GetArraySize(alike) - 1);
     if (!last || strcmp(cJSON_GetObjectItem(last, "key")->valuestring, key) != 0)
         add_to_group(alike, a->milestone, key, kind, a->name);

@@ -23,6 +23,11 @@ const char *si_how_text(enum si_how how)
     return texts[how];
 }
 
+const char *si_weak_text(const struct si_pair *pair)
+{
+    return pair->weak ? "; weak, because the code is short" : "";
+}
+
 /* ---- works ---------------------------------------------------------------------------------- */
 
 static int by_hash(const void *a, const void *b)
@@ -190,8 +195,20 @@ static double numbers_likeness(const struct si_work *a, const struct si_work *b)
     return all ? (double)both / (double)all : 1;
 }
 
+/* Equal code is evidence only if it takes many decisions to write it. The shorter source counts,
+ * because a copy may contain unused code. Sources that are equal byte for byte also have their
+ * comments and layout in common. */
+static bool is_weak(const struct si_class *class, const struct si_pair *pair)
+{
+    const size_t a = class->work[pair->a].words.n, b = class->work[pair->b].words.n,
+                 size = a < b ? a : b;
+    return pair->how != SI_IDENTICAL &&
+           (size < SI_SHORT || (size < SI_MEDIUM && pair->score < SI_ALMOST_EQUAL));
+}
+
 static bool add_pair(struct si_class *class, struct si_pair pair)
 {
+    pair.weak = is_weak(class, &pair);
     if (!ARRAY_ROOM(class->pair, class->pairs))
         return false;
     class->pair[class->pairs++] = pair;
@@ -276,6 +293,8 @@ static bool compare_milestone(struct si_class *class, size_t first, size_t end)
 static int by_likeness(const void *a, const void *b)
 {
     const struct si_pair *x = a, *y = b;
+    if (x->weak != y->weak)
+        return x->weak ? 1 : -1;
     if (x->how != y->how)
         return x->how < y->how ? -1 : 1;
     if (x->score != y->score)

@@ -43,11 +43,13 @@ struct si_work {
     struct si_set words, flow, numbers;
 };
 
-/** Two works that resemble each other. @p score is from 0 to 1; @p rare is the number of common
- * marks that hardly any other work has */
+/** Two works that resemble each other. @p weak: the code is so short that independent students may
+ * write it alike; @p score is from 0 to 1; @p rare is the number of common marks that hardly any
+ * other work has */
 struct si_pair {
     size_t a, b;
     enum si_how how;
+    bool weak;
     double score;
     size_t rare;
 };
@@ -56,7 +58,7 @@ struct si_pair {
 struct si_class {
     size_t n, pairs;
     struct si_work *work;
-    struct si_pair *pair;   /**< grouped by milestone, the most similar first */
+    struct si_pair *pair;   /**< grouped by milestone, weak ones last, the most similar first */
     size_t without_kernels; /**< CUDA sources whose kernels are unknown */
     size_t without_code;    /**< sources without kernels whose code is unknown */
     double least;           /**< if not 0, a score that replaces the thresholds below */
@@ -67,6 +69,12 @@ struct si_class {
 #define SI_KERNELS_ALIKE 0.85
 #define SI_C_ALIKE       0.97 /* seven loops leave little choice: independent solutions reach 0.95 */
 #define SI_TEXT_ALIKE    0.90
+/* Chosen with all three classes, measured with a fourth. A source of fewer than SI_SHORT windows of
+ * tokens (most solutions of m1 and m2) is weak evidence even if it is equal; one of fewer than
+ * SI_MEDIUM must be almost equal. */
+#define SI_SHORT        190
+#define SI_MEDIUM       250
+#define SI_ALMOST_EQUAL 0.97
 
 /** Adds a work. @param ptx  the PTX of its kernels, or NULL */
 enum st_code si_work_add(struct si_class *class, const char *milestone, const char *name,
@@ -97,3 +105,5 @@ enum st_code si_page_write(const char *path, const struct si_class *class, struc
 enum st_code si_table_write(const char *path, const struct si_class *class, struct st_error *err);
 /** The name of a kind of pair. */
 const char *si_how_text(enum si_how how);
+/** The text after a weak pair; "" after another. */
+const char *si_weak_text(const struct si_pair *pair);

@@ -40,6 +40,7 @@ static enum st_code check_works(const struct arguments *a, const struct si_class
 
 static void print_pairs(const struct si_class *class)
 {
+    size_t weak = 0;
     for (size_t i = 0; i < class->pairs; i++) {
         const struct si_pair *p = &class->pair[i];
         const struct si_work *a = &class->work[p->a], *b = &class->work[p->b];
@@ -47,10 +48,14 @@ static void print_pairs(const struct si_class *class)
                b->name, si_how_text(p->how));
         if (p->how > SI_RENAMED)
             printf(" (%.0f %%)", 100 * p->score);
-        putchar('\n');
+        puts(si_weak_text(p));
+        weak += p->weak;
     }
-    printf("%zu similar pair%s of %zu sources\n", class->pairs, class->pairs == 1 ? "" : "s",
+    printf("%zu similar pair%s of %zu sources", class->pairs, class->pairs == 1 ? "" : "s",
            class->n);
+    if (weak)
+        printf(", %zu of them weak", weak);
+    putchar('\n');
     if (class->without_kernels)
         printf(
             "CUDA sources compared only as text, because their PTX was not kept: %zu (hint: grade them again)\n",
@@ -78,7 +83,7 @@ int gr_command_similar(int argc, char **argv)
         .rows = rows,
         .operands = "[FOLDER]",
         .about =
-            "Show submissions of a class that resemble each other: byte for byte, except for names, comments and layout, by the computation of their code, or by passages of the source. The reference is compared as well. The page shows the sources side by side. A pair is a hint to look, not a verdict, and changes no points. With FOLDER, compare its files NAME.c or NAME.cu, with the kernels in NAME.ptx if it exists."};
+            "Show submissions of a class that resemble each other: byte for byte, except for names, comments and layout, by the computation of their code, or by passages of the source. The reference is compared as well. A pair of short sources is weak, and comes last: independent students may write the same short program. The page shows the sources side by side. A pair is a hint to look, not a verdict, and changes no points. With FOLDER, compare its files NAME.c or NAME.cu, with the kernels in NAME.ptx if it exists."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH, .out = "similar.html"};
     options_parse(&table, argc, argv, &a);
     struct si_class class = {.least = a.least / 100.0};

@@ -139,6 +139,7 @@ static void put_pair(FILE *out, const struct si_class *class, const struct si_pa
     if (pair->how > SI_RENAMED)
         fprintf(out, ", %.0f&nbsp;%%; %zu marks that few others have", 100 * pair->score,
                 pair->rare);
+    fputs(si_weak_text(pair), out);
     fputs("</summary>\n<div class=\"pair\">\n", out);
     put_source(out, a, b, pair->how);
     put_source(out, b, a, pair->how);
@@ -183,13 +184,13 @@ enum st_code si_table_write(const char *path, const struct si_class *class, stru
     if (code)
         return code;
     fputs("milestone\tfirst\tsecond\t"
-          "how\tscore\trare\n",
+          "how\tscore\trare\tevidence\n",
           table.f);
     for (size_t i = 0; i < class->pairs; i++) {
         const struct si_pair *p = &class->pair[i];
         const struct si_work *a = &class->work[p->a], *b = &class->work[p->b];
-        fprintf(table.f, "%s\t%s\t%s\t%s\t%.3f\t%zu\n", a->milestone, a->name, b->name,
-                si_how_text(p->how), p->score, p->rare);
+        fprintf(table.f, "%s\t%s\t%s\t%s\t%.3f\t%zu\t%s\n", a->milestone, a->name, b->name,
+                si_how_text(p->how), p->score, p->rare, p->weak ? "weak" : "strong");
     }
     return file_out_commit(&table, err);
 }

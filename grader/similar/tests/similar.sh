@@ -20,9 +20,9 @@ hand_in bob copy.cu
 hand_in cara "$top/grader/tests/textbook/m2_tiles.cu"
 "$build/grader" class class --milestones m2 --quick --images 1 --page class.html >graded 2>&1
 claim "two of three graded ones are a pair" sh -c "'$build/grader' similar | tee printed;
-    grep -q 'm2 ann and bob: alike by the computation of the code (100 %)' printed && grep -q '^1 similar pair of' printed"
+    grep -q 'm2 ann and bob: alike by the computation of the code (100 %); weak, because' printed && grep -q '^1 similar pair of 4 sources, 1 of them weak' printed"
 claim "the page shows it" grep -q '<strong>m2: ann and bob</strong>' similar.html
-claim "the page of the class, too" grep -q '"kind":"by the computation of the code, 100 %","who":\["ann","bob"\]' class.html
+claim "the page of the class, too" grep -q '"kind":"by the computation of the code, 100 %; weak, because the code is short","who":\["ann","bob"\]' class.html
 find gradebook.db.files -name kernels.ptx -delete
 claim "without the PTX it is said" sh -c "'$build/grader' similar | grep 'because their PTX was not kept: 3 '"
 claim "copies are found, others not accused" "$here/resemblance.py" "$build/grader" "$scratch/small" \

@@ -106,14 +106,14 @@ Test(similar, a_disguised_copy_has_the_same_fingerprint)
 }
 
 /* Makes a different program for each number: a chain of statements that no other program has. */
-static char *program(int number, bool renamed)
+static char *program(int number, bool renamed, int statements)
 {
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
     fprintf(out, "float f(const float *%s, int n)\n{\n    float sum = 0;\n",
             renamed ? "data" : "x");
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < statements; i++)
         fprintf(out, "    for (int j%d = %d; j%d < n * %d; j%d += %d) sum %s= %s[j%d * %d] * %d;\n",
                 i, number % (i + 3), i, number + i, i, 1 + number % 5, (number + i) % 2 ? "+" : "-",
                 renamed ? "data" : "x", i, number * i, number / (i + 1));
@@ -143,9 +143,9 @@ Test(similar, each_pair_has_its_kind_and_others_have_none)
 {
     struct si_class class = {0};
     struct st_error err;
-    char *text[8], name[8], *renamed = program(100, true);
+    char *text[8], name[8], *renamed = program(100, true, 20);
     for (int i = 0; i < 8; i++) {
-        text[i] = program(100 + 37 * i, false);
+        text[i] = program(100 + 37 * i, false, 20);
         snprintf(name, sizeof name, "s%d", i);
         add(&class, name, text[i], NULL);
     }
@@ -166,6 +166,37 @@ Test(similar, each_pair_has_its_kind_and_others_have_none)
         free(text[i]);
     free(renamed);
     free(more);
+}
+
+Test(similar, short_code_is_weak_unless_its_layout_is_equal_too)
+{
+    static const char *const more[] = {"", " /* mine */", ""};
+    static const struct {
+        int statements;
+        bool weak;
+    } sizes[] = {{20, false}, {11, true}};
+    for (size_t k = 0; k < 2; k++) {
+        struct si_class class = {0};
+        struct st_error err;
+        for (int i = 0; i < 3; i++) {
+            char *text = program(100, false, sizes[k].statements), name[8],
+                 *mine = with(text, "float sum = 0;", "float sum = 0;@"),
+                 *all = with(mine, "@", more[i]);
+            snprintf(name, sizeof name, "s%d", i);
+            add(&class, name, all, NULL);
+            free(text);
+            free(mine);
+            free(all);
+        }
+        cr_assert_eq(si_compare(&class, &err), ST_OK);
+        cr_assert_eq(class.pairs, 2, "%zu", class.pairs);
+        expect_pair(&class, 0, "s0", "s2", SI_IDENTICAL);
+        expect_pair(&class, 1, "s0", "s1", SI_RENAMED);
+        for (size_t i = 0; i < 2; i++)
+            cr_expect_eq(class.pair[i].weak, sizes[k].weak && i > 0, "pair %zu of %zu", i,
+                         class.work[0].words.n);
+        si_class_free(&class);
+    }
 }
 
 Test(similar, what_many_have_says_nothing)

@@ -10,6 +10,25 @@ struct complaint {
     unsigned line, column;
 };
 
+/* libcyaml's name of a kind, in words for a person who writes the file. */
+static const char *in_words(const char *kind)
+{
+    static const char *const words[][2] = {{"SEQUENCE", "a list (- item, or [item, item])"},
+                                           {"SEQUENCE_START", "a list"},
+                                           {"MAPPING", "keys with values (key: value)"},
+                                           {"MAPPING_START", "keys with values (key: value)"},
+                                           {"SCALAR", "a single value"},
+                                           {"STRING", "a text"},
+                                           {"INT", "a number"},
+                                           {"UINT", "a number"},
+                                           {"FLOAT", "a number"},
+                                           {"BOOL", "true or false"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(kind, words[i][0]) == 0)
+            return words[i][1];
+    return kind;
+}
+
 static void on_log(cyaml_log_t level, void *context, const char *format, va_list args)
 {
     struct complaint *complaint = context;
@@ -24,7 +43,12 @@ static void on_log(cyaml_log_t level, void *context, const char *format, va_list
             sscanf(place, "(line: %u, column: %u)", &complaint->line, &complaint->column);
     } else if (!complaint->reason[0] && !strstr(text, "Backtrace")) {
         const char *reason = strncmp(text, "Load: ", 6) == 0 ? text + 6 : text;
-        snprintf(complaint->reason, sizeof complaint->reason, "%s", reason);
+        char expected[32], found[32];
+        if (sscanf(reason, "Expecting %31[A-Z_], got event: %31[A-Z_]", expected, found) == 2)
+            snprintf(complaint->reason, sizeof complaint->reason, "expected %s, found %s",
+                     in_words(expected), in_words(found));
+        else
+            snprintf(complaint->reason, sizeof complaint->reason, "%s", reason);
     }
 }
 

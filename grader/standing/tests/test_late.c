@@ -174,12 +174,19 @@ Test(late, a_wrong_file_changes_nothing, .init = begin, .fini = end)
     struct st_error err;
     keep(DUES "policy: per_day\npercent: 10\n");
     snprintf(file, sizeof file, "%s/wrong.yaml", folder);
-    static const char *const wrong[] = {"due: [", "policy: per_week\n", "slip_days: -1\n",
-                                        "dues: []\n", "- m1\n"};
+    static const char *const wrong[][2] = {
+        {"due: [", ""},
+        {"policy: per_week\n", ""},
+        {"slip_days: -1\n", ""},
+        {"slip_days: [3]\n", "expected a number, found a list"},
+        {"dues: []\n", ""},
+        {"due: {m1: 2026-10-31T23:59Z}\n", "expected a list (- item, or [item, item]), found keys"},
+        {"- m1\n", "expected keys with values (key: value), found a list"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        cr_assert_eq(file_write(file, wrong[i], strlen(wrong[i]), &err), ST_OK);
+        cr_assert_eq(file_write(file, wrong[i][0], strlen(wrong[i][0]), &err), ST_OK);
         cr_expect_eq(sd_deadlines_keep(book, file, tell, NULL, &err), ST_BAD_FORMAT, "%s",
-                     wrong[i]);
+                     wrong[i][0]);
+        cr_expect(strstr(err.what, wrong[i][1]), "%s", err.what);
     }
     expect("bob", "m1", 0, 2, 0.2);
 }

@@ -129,7 +129,7 @@ slurm-check: $(PROGRAMS) vgpu ## grade 64 submissions on a real Slurm of four no
 # Submissions that resemble each other: a small test, and the measurement of the goal.
 TEST_SCRIPTS += $(if $(NVCC),grader/similar/tests/similar.sh)
 .PHONY: similarity-check
-similarity-check: $(PROGRAMS) ## count the copies that grader similar finds, and the independent solutions that it accuses (10 minutes; HALF=choose: the half that thresholds come from)
+similarity-check: $(PROGRAMS) ## count the copies that grader similar finds, and the independent solutions that it accuses (10 minutes; HALF=fresh: a class that was made after the thresholds)
 	$(Q)PATH=$(dir $(NVCC)):$$PATH grader/similar/tests/resemblance.py $(BUILD)/grader $(BUILD)/similarity/$(or $(HALF),report) --half $(or $(HALF),report)
 
 # A class with all kinds of bad input, and a class whose grading is killed and resumed.

@@ -64,8 +64,8 @@ struct si_class {
     double least;           /**< if not 0, a score that replaces the thresholds below */
 };
 
-/** The thresholds: chosen with two classes of `make similarity-check` (independent kernels that do
- * not compute the same reach 0.83, disguised copies 0.86 to 1), measured with a third. */
+/** The thresholds: chosen with classes of `make similarity-check` (independent kernels that do
+ * not compute the same reach 0.96, disguised copies 0.86 to 1). */
 #define SI_KERNELS_ALIKE 0.85
 #define SI_C_ALIKE       0.97 /* seven loops leave little choice: independent solutions reach 0.95 */
 #define SI_TEXT_ALIKE    0.90

@@ -372,4 +372,5 @@ WRITERS = {'m1': m1, 'm2': m2, 'm3': m3_text, 'm4': m4, 'm5': m5, 'm6': m6}
 
 
 def write(milestone, seed):
-    return WRITERS[milestone](random.Random(f'{milestone} {seed}'))
+    # All students have the same names and layout. The comment prevents that equal programs are equal byte for byte.
+    return WRITERS[milestone](random.Random(f'{milestone} {seed}')) + f'// {milestone} {seed}\n'

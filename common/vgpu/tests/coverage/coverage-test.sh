@@ -35,8 +35,14 @@ echo 'x[1 << 20] = 1;' >"$scratch/programs/made/size.h"
 printf 'program = main\nmain: main.o\n\t$(CC) $< -o $@\nmain.o: main.cu\n\t$(CC) -arch=compute_75 -c $< -o $@\n' \
     >"$scratch/programs/made/Makefile"
 touch "$scratch/programs/made/main.o" "$scratch/programs/made/main"
+# Only the first of two main programs is built.
+program chosen right '*x = 1;'
+cp "$scratch/programs/chosen/main.cu" "$scratch/programs/chosen/other.cu"
+sed -i "/^chosen/s/-arch=compute_75/main.cu &/" "$scratch/own.tsv"
+printf 'import sys\nopen(sys.argv[1] + "/chosen/input", "w")\n' >"$scratch/own-data.py"
 claim 'all verdicts are as expected' cover "$nvcc"
-claim 'a right program, and two that are right as edited' grep '^Right: fine, made, reduced\.$' "$scratch/page"
+claim 'two right programs, and two that are right as edited' grep '^Right: chosen, fine, made, reduced\.$' "$scratch/page"
+claim 'the inputs are made' test -e "$scratch/programs/chosen/input"
 claim 'a finding' grep '^| outside | finding |.*out_of_bounds' "$scratch/page"
 claim 'a program that does not end' grep '^| endless | slow |' "$scratch/page"
 claim 'a program that nvcc refuses' grep '^| broken | unbuilt |.*error' "$scratch/page"
@@ -50,5 +56,5 @@ rm "$scratch/programs/fine/main.cu" # a resumed run must not need it
 export RESUME=1
 claim 'an unexpected finding fails' sh -c "! (TABLES=$scratch $here/coverage.sh $scratch/build $nvcc $scratch/page own=$scratch/programs 2>$scratch/err)"
 claim 'it is marked' grep '^| outside | finding (!) |' "$scratch/page"
-claim 'results are kept' grep '^Right: fine, made, reduced\.$' "$scratch/page"
+claim 'results are kept' grep '^Right: chosen, fine, made, reduced\.$' "$scratch/page"
 claims_end

@@ -7,13 +7,16 @@
 #                                                               TABLES=FOLDER: tables of your own
 #
 # COLLECTION is the name of a table here (cuda-samples.tsv), FOLDER your checkout of it. The table's columns are the
-# program's folder, its build (flags of nvcc, with @ for FOLDER, and modules that the program loads; or "make" for its own
-# makefile, which builds in the checkout; program.sh explains modules), its arguments, the verdict, and optionally edits; program.sh lists the verdicts. If the machine has a GPU,
-# each program also runs on it.
+# program's folder, its build (flags of nvcc, with @ for FOLDER, sources if not all of the folder, and modules that the
+# program loads; or "make" for its own makefile, which builds in the checkout; program.sh explains modules), its
+# arguments, the verdict, and optionally edits; program.sh lists the verdicts. If the machine has a GPU, each program also
+# runs on it.
 #
 # Edits make a problem smaller whose size is compiled in. Each is a file of the program and an expression of sed, as in
 # "main.cu:s/1 << 26/1 << 18/"; " ;; " separates two of them. They apply to a copy of the program's folder, NAME.reduced
 # in the checkout. An edit that changes nothing, as in another version of the checkout, makes the program "unbuilt".
+#
+# NAME-data.py, if it is beside the table, writes the inputs that a checkout of NAME does not have.
 #
 # PAGE gets the results. Exit status 1 if a verdict is not the expected one; "slow" is accepted everywhere.
 set -u
@@ -65,6 +68,8 @@ changes() { # COLLECTION=FOLDER...: how far the programs differ from those in th
             exit 2
         }
         folder=$(cd "${pair#*=}" && pwd) || exit 2
+        data=$tables/${pair%%=*}-data.py
+        [ ! -e "$data" ] || python3 "$data" "$folder" || exit 2
         collection "${pair%%=*}"
     done
 } >"$results/page" && mv "$results/page" "$page" || exit 2

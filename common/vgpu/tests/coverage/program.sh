@@ -67,8 +67,12 @@ compile() {
         program=$own/program
         modules_make || return 1
         # shellcheck disable=SC2046,SC2086
-        "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$place" -Xcompiler -fopenmp $(echo "$flags" | sed "s|@|$folder|g") \
-            $(ls "$place"/*.cu "$place"/*.cpp "$place"/*.c 2>/dev/null) -o "$program" >"$own/built" 2>&1
+        case " $flags " in
+        *.cu\ * | *.c\ * | *.cpp\ *) sources= ;;
+        *) sources=$(cd "$place" && ls ./*.cu ./*.cpp ./*.c 2>/dev/null) ;;
+        esac
+        (cd "$place" && "$nvcc" -w -std=c++17 -I"$folder/Common" -I. -Xcompiler -fopenmp $(echo "$flags" | sed "s|@|$folder|g") \
+            $sources -o "$program") >"$own/built" 2>&1
     fi
 }
 

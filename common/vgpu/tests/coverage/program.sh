@@ -62,7 +62,8 @@ compile() {
         return 1
     elif [ "$flags" = make ]; then
         timeout 300 make -s $again -C "$place" CC="$nvcc" ARCH=sm_80 </dev/null >"$own/built" 2>&1 || return 1
-        program=$place/$(sed -n 's/^program *= *\([^ ]*\).*/\1/p' "$place/Makefile" | head -n 1)
+        made=$(sed -n 's/^\(program\|EXE\) *= *\([^ ]*\).*/\2/p' "$place/Makefile" | head -n 1)
+        program=$place/${made:-main}
     else
         program=$own/program
         modules_make || return 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """rodinia-data.py FOLDER: writes small inputs for Rodinia's programs into FOLDER/data, in the formats of its own data, which
-is not in the repository of the programs. Each run writes the same inputs. (cfd also needs the folder Common of cuda-samples
-in FOLDER.)"""
+is not in the repository of the programs. Each run writes the same inputs, and keeps files that are there. (cfd also needs
+the folder Common of cuda-samples in FOLDER.)"""
 import os
 import random
 import struct
@@ -13,6 +13,8 @@ folder = sys.argv[1] + "/data"
 
 def write(name, content):
     path = f"{folder}/{name}"
+    if os.path.exists(path):
+        return
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as f:
         f.write(content if isinstance(content, bytes) else "".join(content).encode())

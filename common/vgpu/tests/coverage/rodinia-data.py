@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """rodinia-data.py FOLDER: writes small inputs for Rodinia's programs into FOLDER/data, in the formats of its own data, which
-is not in the repository of the programs. Each run writes the same inputs, and keeps files that are there. (cfd also needs
+is not in the repository of the programs. Each run writes the same inputs, and keeps files that exist. (cfd also needs
 the folder Common of cuda-samples in FOLDER.)"""
 import os
 import random

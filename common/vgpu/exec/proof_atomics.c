@@ -118,6 +118,13 @@ static struct origin with_missed(const struct proof *p, struct origin sum, struc
     return sum;
 }
 
+/* @return the origin of a word that an atomic operation returns. An element of x or k has been loaded. */
+static struct origin returned(struct vg_warp *w, const struct ir_insn *in, struct proof_place from)
+{
+    const uint64_t way = from.origin->way;
+    return in->d && way && way_is_raw(way) ? proof_fetch(w, in, from, -1) : *from.origin;
+}
+
 static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                         struct pending *pending, struct origin old[2])
 {
@@ -128,7 +135,12 @@ static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, u
         return;
     const struct origin *b =
         proof_holds(w, in->b) ? proof_slot(w, in->b) + (uint32_t)lane * words : none;
-    memcpy(old, at.origin, words * sizeof *old);
+    for (uint32_t k = 0; k < words; k++) {
+        struct proof_place word = at;
+        word.origin += k;
+        word.address += 4 * (uint64_t)k;
+        old[k] = returned(w, in, word);
+    }
     struct origin new[2] = {{0}};
     const uint64_t now = value_at(w, at, in->bytes, pending),
                    by = register_at(w, in->b, lane, in->bytes),
@@ -136,6 +148,9 @@ static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, u
     pending->lane[pending->count].at = at.origin;
     pending->lane[pending->count++].value =
         atom_value(atom_of(in), now, by, c) & atom_keep(in->bytes);
+    const bool is_plain = !proof_known(b[0]) && !proof_known(b[words - 1]);
+    if (is_plain && in->sub != ATOM_CAS && pending->lane[pending->count - 1].value == now)
+        return; /* such as an atomicOr() of 0, which only reads */
     if (in->sub == ATOM_ADD) {
         new[0] = sum_at(w, in, lane, at, now, b[0]);
     } else if (in->sub == ATOM_EXCH) {
@@ -146,7 +161,7 @@ static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, u
         if (proof_holds(w, in->c))
             memcpy(new, proof_slot(w, in->c) + (uint32_t)lane * words, words * sizeof *new);
         for (uint32_t k = 0; k < words; k++)
-            new[k] = with_missed(proof_of(w), new[k], old[k], b[k]);
+            new[k] = with_missed(proof_of(w), new[k], at.origin[k], b[k]);
         /* the new sum replaces the value to which products were added */
         if (new[0].low && way_products(new[0].way) > way_products(at.origin->way))
             join(w, lane, at, way_products(new[0].way) - way_products(at.origin->way), 0);

@@ -33,6 +33,22 @@ Test(proof, a_product_has_the_ways_of_its_factors)
     vg_device_close(p.device);
 }
 
+Test(proof, an_element_that_an_atomic_operation_returns_was_loaded)
+{
+    struct proved p = prove(
+        ".shared .align 4 .b8 s[256];",
+        "mov.u32 %r2, s;\nshl.b32 %r3, %r1, 2;\nadd.u32 %r2, %r2, %r3;\nst.shared.f32 [%r2], %f2;\n"
+        "bar.sync 0;\natom.shared.or.b32 %r4, [%r2], 0;\natom.shared.cas.b32 %r5, [%r2], 1, 1;\n"
+        "mov.b32 %f3, %r4;\nmov.b32 %f4, %r5;\nmul.f32 %f5, %f1, %f3;\n"
+        "fma.rn.f32 %f5, %f1, %f4, %f5;\nst.global.f32 [%q8], %f5;");
+    struct vg_proof_word word;
+    vg_proof_word(p.device, 5, &word);
+    cr_assert_eq(word.products, 2);
+    cr_assert_eq(word.k_shared, 2);
+    cr_assert_eq(vg_proof_kernel(p.device, 0)->shared_loads, 2 * N);
+    vg_device_close(p.device);
+}
+
 Test(proof, a_round_of_a_loop_ends_at_its_branch_back_and_not_at_one_forward)
 {
     struct proved p =

@@ -31,24 +31,47 @@ PROOF_INLINE struct proof_value multiply(struct proof_value a, struct proof_valu
     return r;
 }
 
-PROOF_INLINE struct proof_value add(struct proof_value a, struct proof_value b, enum ptx_type type)
+/* Whether a value is an element of x times an entry of a matrix that would be 0, had the program
+ * inverted this matrix without rounding. An entry alone cannot be told from a scale, such as 2^-60;
+ * a value beside which another one is not scaled can. @param unit  the largest x */
+PROOF_INLINE bool is_rest_of_zero(struct proof_value a, struct proof_value beside, double unit)
+{
+    const double most = 0x1p-42, least_beside = 0x1p-30;
+    return a.number != 0 && fabs(a.number) < most * unit &&
+           fabs(beside.number) > least_beside * unit && a.element && beside.element &&
+           (a.way | beside.way) & WAY_OF_X && !((a.way | beside.way) & WAY_OF_K);
+}
+
+/* @return the sum without such a rest. */
+PROOF_INLINE struct proof_value without_rest(struct proof_value of, struct proof_value rest)
+{
+    of.lost = proof_loss((double)of.lost + rest.lost + fabs(rest.number));
+    return of;
+}
+
+PROOF_INLINE struct proof_value add(struct proof_value a, struct proof_value b, enum ptx_type type,
+                                    double unit)
 {
     if (!a.element && !b.element)
         return (struct proof_value){0};
     if (is_zero(a) || is_zero(b))
         return a.element ? a : b;
+    if (is_rest_of_zero(a, b, unit))
+        return without_rest(b, a);
+    if (is_rest_of_zero(b, a, unit))
+        return without_rest(a, b);
     return proof_sum(proof_number(a, type), proof_number(b, type));
 }
 
 /* If a product has no element, it is 0, or both of its factors have no elements. */
 PROOF_INLINE struct proof_value fused(struct proof_value a, struct proof_value b,
-                                      struct proof_value c, enum ptx_type type,
+                                      struct proof_value c, enum ptx_type type, double unit,
                                       struct counted *count)
 {
     struct proof_value product = multiply(a, b, type, count);
     if (!product.element && !a.element && !b.element && type == PTX_TYPE_f32)
         product.number = (double)(float)(a.number * b.number);
-    return add(product, c, type);
+    return add(product, c, type, unit);
 }
 
 static struct proof_value divided(struct proof_value a, struct proof_value b, enum ptx_type type)
@@ -77,19 +100,20 @@ static struct proof_value chosen(struct proof_value a, struct proof_value b, boo
 
 PROOF_INLINE struct proof_value compute(enum proof_kind kind, enum ptx_type type,
                                         struct proof_value a, struct proof_value b,
-                                        struct proof_value c, struct counted *count)
+                                        struct proof_value c, double unit,
+                                        struct counted *count)
 {
     switch (kind) {
     case KIND_ADD:
-        return add(a, b, type);
+        return add(a, b, type, unit);
     case KIND_SUBTRACT: /* if only b has no element, its number is subtracted */
         if (!b.element && !is_zero(b) && a.element)
             b = proof_number(b, type);
-        return add(a, proof_negative(b), type);
+        return add(a, proof_negative(b), type, unit);
     case KIND_MULTIPLY:
         return multiply(a, b, type, count);
     case KIND_FMA:
-        return fused(a, b, c, type, count);
+        return fused(a, b, c, type, unit, count);
     case KIND_DIVIDE:
         return divided(a, b, type);
     case KIND_NEGATE:
@@ -137,7 +161,7 @@ PROOF_INLINE struct proof_value lane_compute(const struct ir_insn *in, const str
     const struct proof_value b = has_two(kind) ? proof_operand(w, in->b, lane, type, half) : none;
     const struct proof_value c =
         kind == KIND_FMA ? proof_operand(w, in->c, lane, type, half) : none;
-    return compute(kind, type, a, b, c, count);
+    return compute(kind, type, a, b, c, proof_of(w)->largest_x, count);
 }
 
 /* The operands of a fused multiplication, or of a product: then the addend is 0. */

@@ -217,6 +217,16 @@ static const struct line lines[] = {
      "st.global.f32 [%q8], %f1;\nred.global.add.u32 [%q8], 0;\nred.global.and.b32 [%q8], -1;\n"
      "red.global.add.f32 [%q8], 0f00000000;",
      X},
+    {"rest_of_a_zero_first", "",
+     "mul.f32 %f3, %f1, 0fA4000000;\nfma.rn.f32 %f3, %f1, 0f40000000, %f3;\nst.global.f32 [%q8], %f3;",
+     TWICE},
+    {"rest_of_a_zero_last", "",
+     "mul.f32 %f3, %f1, 0f40000000;\nfma.rn.f32 %f3, %f1, 0fA4000000, %f3;\nst.global.f32 [%q8], %f3;",
+     TWICE},
+    {"all_scaled_by_a_small_power", "",
+     "mul.f32 %f3, %f1, 0f24000000;\nadd.f32 %f3, %f3, %f3;\nmul.f32 %f3, %f3, 0f5B000000;\n"
+     "st.global.f32 [%q8], %f3;",
+     TWICE},
     {"integer_atomic", "", "st.global.f32 [%q8], %f1;\nred.global.xor.b32 [%q8], 1;", NOTHING},
     {"tf32_in_parts", "",
      "cvt.rna.tf32.f32 %r2, %f1;\nmov.b32 %f3, %r2;\nsub.f32 %f4, %f1, %f3;\ncvt.rna.tf32.f32 %r3, %f4;\nmov.b32 %f4, %r3;\nadd.f32 %f3, %f3, %f4;\nst.global.f32 [%q8], %f3;",

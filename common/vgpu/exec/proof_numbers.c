@@ -206,7 +206,8 @@ static struct proof_fused fuse_many(const struct ir_insn *in, struct vg_warp *w,
         w->proof.made[__builtin_ctz(left)]++;
     for (uint32_t left = f.both & ~f.multiplied; left; left &= left - 1)
         w->proof.zeros[__builtin_ctz(left)]++;
-    for (uint32_t left = f.padded; left; left &= left - 1)
+    const bool counts = proof_of(w)->running->sites[in->number].products;
+    for (uint32_t left = counts ? f.padded : 0; left; left &= left - 1)
         w->proof.padded[__builtin_ctz(left)]++;
     tiles_multiplied(w, &o, watched ? f.multiplied : 0);
     return f;
@@ -223,13 +224,14 @@ static struct proof_pairs fuse_many_pairs(const struct ir_insn *in, struct vg_wa
         return f;
     w->worker->device->handlers->fuse_pairs(to, o.from, o.bits, lanes, &f);
     const uint32_t beside = f.padded & (f.lower ^ f.upper);
-    proof_of(w)->running->sites[in->number].beside += (uint32_t)__builtin_popcount(beside);
+    struct proof_site *site = &proof_of(w)->running->sites[in->number];
+    site->beside += (uint32_t)__builtin_popcount(beside);
     for (uint32_t left = f.done; left; left &= left - 1) {
         const int i = __builtin_ctz(left);
         w->proof.made[i] += (f.lower & f.upper) >> i & 1 ? 2 : 1;
         w->proof.zeros[i] += !((f.lower | f.upper) >> i & 1);
         w->proof.paired[i] += f.paired >> i & 1 ? 2 : beside >> i & 1;
-        w->proof.padded[i] += f.padded >> i & 1;
+        w->proof.padded[i] += site->products && f.padded >> i & 1;
     }
     tiles_multiplied(w, &o, watched ? f.lower | f.upper : 0);
     return f;
@@ -336,7 +338,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         o.maker = maker_of(in, w, i, 1 + two + three, count.products != before);
         proof_write(&to[i * stride], &o);
         others += multiplies && count.products == before;
-        w->proof.padded[i] += count.padded - padded;
+        w->proof.padded[i] += site->products ? count.padded - padded : 0;
         w->proof.made[i] += count.products - before + (multiplies && count.products == before);
         w->proof.zeros[i] += multiplies && count.products == before;
         const bool beside = pair && count.products - before == 1 && count.padded > padded;

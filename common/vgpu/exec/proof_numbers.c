@@ -31,9 +31,9 @@ PROOF_INLINE struct proof_value multiply(struct proof_value a, struct proof_valu
     return r;
 }
 
-/* Whether a value is an element of x times an entry of a matrix that would be 0, had the program
- * inverted this matrix without rounding. An entry alone cannot be told from a scale, such as 2^-60;
- * a value beside which another one is not scaled can. @param unit  the largest x */
+/* Whether a value is an element of x times an entry of a matrix that would be 0 if the program had
+ * inverted the matrix without rounding. A scale such as 2^-60 may be as small as this entry, but then
+ * the other value is small, too. @param unit  the largest x */
 PROOF_INLINE bool is_rest_of_zero(struct proof_value a, struct proof_value beside, double unit)
 {
     const double most = 0x1p-42, least_beside = 0x1p-30;
@@ -100,8 +100,7 @@ static struct proof_value chosen(struct proof_value a, struct proof_value b, boo
 
 PROOF_INLINE struct proof_value compute(enum proof_kind kind, enum ptx_type type,
                                         struct proof_value a, struct proof_value b,
-                                        struct proof_value c, double unit,
-                                        struct counted *count)
+                                        struct proof_value c, double unit, struct counted *count)
 {
     switch (kind) {
     case KIND_ADD:

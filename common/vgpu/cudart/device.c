@@ -111,7 +111,9 @@ API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 
 /* A device is not its own peer, and no other device exists. */
 RT(cudaDeviceEnablePeerAccess, (int peer, unsigned flags),
-   flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice)
+   peer    ? cudaErrorInvalidDevice
+   : flags ? cudaErrorInvalidValue
+           : cudaErrorPeerAccessUnsupported)
 RT(cudaDeviceDisablePeerAccess, (int peer),
    peer ? cudaErrorInvalidDevice : cudaErrorPeerAccessNotEnabled)
 RT(cudaDeviceGetP2PAttribute, (int *to, enum cudaDeviceP2PAttr which, int device, int peer),

@@ -22,7 +22,11 @@ struct CUctx_st {
 };
 /** @return a new context, which is not current, or NULL: out of memory. */
 CUcontext driver_context_new(unsigned flags, unsigned sms);
-/** @return the green context in which a stream was made, or NULL. */
+/** @return the current context of the calling thread, or NULL. If the program uses the runtime, this
+ * is at least the primary context. */
+CUcontext driver_context_current(void);
+/** @return the green context in which a stream was made, or NULL. The default stream belongs to the
+ * current context. */
 CUgreenCtx driver_green_of(CUstream stream);
 
 /** State that a function requires. */

@@ -24,8 +24,7 @@ static _Thread_local struct {
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-/* If the program uses the runtime, the primary context is current. */
-static CUcontext context_current(void)
+CUcontext driver_context_current(void)
 {
     return current.n ? current.stack[current.n - 1] : rt_runtime_is_used() ? &primary : NULL;
 }
@@ -35,8 +34,8 @@ CUresult driver_begin(const char *name, enum driver_state needed)
     rt_driver_call = name;
     if (needed >= DRIVER_INITIALIZED && !initialized && !rt_runtime_is_used())
         return CUDA_ERROR_NOT_INITIALIZED;
-    return needed == DRIVER_CONTEXT && !context_current() ? CUDA_ERROR_INVALID_CONTEXT
-                                                          : CUDA_SUCCESS;
+    return needed == DRIVER_CONTEXT && !driver_context_current() ? CUDA_ERROR_INVALID_CONTEXT
+                                                                 : CUDA_SUCCESS;
 }
 
 CUresult driver_end(cudaError_t error)
@@ -250,7 +249,7 @@ static bool asks_nothing(const void *parameters)
 /* NULL means the current context */
 static uint64_t number_of(CUcontext context)
 {
-    return context ? context->number : context_current()->number;
+    return context ? context->number : driver_context_current()->number;
 }
 
 DRIVER_VERSION(DRIVER_INITIALIZED, cuCtxCreate_v2, "cuCtxCreate",
@@ -268,11 +267,11 @@ DRIVER_NEEDS(DRIVER_INITIALIZED, cuCtxPushCurrent, (CUcontext context), push(con
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuCtxPopCurrent, (CUcontext * to), pop(to))
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuCtxSetCurrent, (CUcontext context), set(context))
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuCtxGetCurrent, (CUcontext * to),
-             PUT(to, context_current(), cudaSuccess))
+             PUT(to, driver_context_current(), cudaSuccess))
 DRIVER(cuCtxGetDevice, (CUdevice * to), PUT(to, 0, cudaSuccess))
 DRIVER_VERSION(DRIVER_CONTEXT, cuCtxGetDevice_v2, "cuCtxGetDevice",
                (CUdevice * to, CUcontext context), PUT(to, 0, cudaSuccess))
-DRIVER(cuCtxGetFlags, (unsigned *to), PUT(to, context_current()->flags, cudaSuccess))
+DRIVER(cuCtxGetFlags, (unsigned *to), PUT(to, driver_context_current()->flags, cudaSuccess))
 DRIVER(cuCtxGetId, (CUcontext context, unsigned long long *to),
        PUT(to, number_of(context), cudaSuccess))
 DRIVER(cuCtxGetApiVersion, (CUcontext context, unsigned *to), PUT(to, API_VERSION, cudaSuccess))
@@ -290,8 +289,7 @@ DRIVER(cuCtxSetSharedMemConfig, (CUsharedconfig config), cudaSuccess)
 DRIVER(cuCtxGetStreamPriorityRange, (int *least, int *greatest),
        cudaDeviceGetStreamPriorityRange(least, greatest))
 DRIVER(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags),
-       !peer || peer == context_current() ? (cudaError_t)CUDA_ERROR_INVALID_CONTEXT
-                                          : cudaDeviceEnablePeerAccess(0, flags))
+       peer ? cudaDeviceEnablePeerAccess(0, flags) : (cudaError_t)CUDA_ERROR_INVALID_CONTEXT)
 DRIVER(cuCtxDisablePeerAccess, (CUcontext peer),
        peer ? cudaErrorPeerAccessNotEnabled : (cudaError_t)CUDA_ERROR_INVALID_CONTEXT)
 DRIVER(cuProfilerStart, (void), cudaProfilerStart())

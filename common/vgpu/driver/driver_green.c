@@ -109,6 +109,10 @@ CUgreenCtx driver_green_of(CUstream stream)
 {
     unsigned long long number;
     CUgreenCtx green = NULL;
+    if (!stream || stream == CU_STREAM_LEGACY) {
+        const CUcontext current = driver_context_current();
+        return current && current->sms ? GREEN(current) : NULL;
+    }
     if (cudaStreamGetId(stream, &number))
         return NULL;
     pthread_mutex_lock(&lock);

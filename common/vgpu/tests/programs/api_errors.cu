@@ -78,9 +78,10 @@ int main()
     CHECK(cudaMalloc(&p, 0));
     EXPECT(p == nullptr);
     // A device is not its own peer.
-    WANT(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+    WANT(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported);
     WANT(cudaDeviceEnablePeerAccess(1000, 0), cudaErrorInvalidDevice);
     WANT(cudaDeviceEnablePeerAccess(0, 1), cudaErrorInvalidValue);
+    WANT(cudaDeviceEnablePeerAccess(1000, 1), cudaErrorInvalidDevice);
     WANT(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
     WANT(cudaDeviceGetP2PAttribute(&n, cudaDevP2PAttrAccessSupported, 0, 0),
          cudaErrorInvalidDevice);

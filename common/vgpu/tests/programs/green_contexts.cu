@@ -35,8 +35,8 @@ int main()
     DO(cuGreenCtxStreamCreate, &stream, green, CU_STREAM_NON_BLOCKING, 0);
     DO(cuStreamGetGreenCtx, stream, &found);
     EXPECT(found == green);
-    DO(cuStreamGetGreenCtx, 0, &found);
-    EXPECT(found == nullptr);
+    DO(cuStreamGetGreenCtx, 0, &found); // the current context's default stream
+    EXPECT(found == green);
     Device<int> d(64);
     squares<<<1, 64, 0, stream>>>(d);
     DO(cuStreamSynchronize, stream);
@@ -44,6 +44,8 @@ int main()
     DO(cuStreamDestroy, stream);
     DO(cuCtxPopCurrent, &popped);
     EXPECT(popped == context);
+    DO(cuStreamGetGreenCtx, 0, &found);
+    EXPECT(found == nullptr);
     DO(cuGreenCtxDestroy, green);
     bool ok = true;
     for (int i = 0; i < 64; i++)

@@ -68,6 +68,7 @@
 #define COLUMNS     (RUNS * RUN)
 #define FREQUENCIES 8
 #define PITCH_SUMS  (COLUMNS + 4) /* another multiple of 4 would cause bank conflicts */
+#define COLS_PLANES 4             /* columns of outputs of a thread in conv_planes */
 #define BLK         256
 #define GRID_DIM_X  2147483647
 #define SHARED_MOST 49152 /* bytes of shared memory that a block gets without a special request */
@@ -501,6 +502,126 @@ __global__ void __launch_bounds__(BLK, K == 5 ? 3 : 2)
     }
 }
 
+/** For layers with one input map and many images, on GPUs with bulk copies (asynchronous copies by a
+ * hardware unit). A block computes groups of images, F(4,5) down the columns: a thread transforms the
+ * window of OUTS x COLS_PLANES outputs once, and computes these outputs in every map. The outputs of a
+ * map go to shared memory, from which they are copied to y while the block computes the next map.
+ * The groups of the last round are fewer than the blocks, so blocks share their maps.
+ * @param images  of a group, at most as many as warps
+ * @pre the conditions that launch_planes() checks; dynamic shared memory: transformed filters
+ * [M][K][FREQUENCIES], two times a map of y for each image */
+template <int K>
+__global__ void __launch_bounds__(BLK, 2)
+    conv_planes(struct conv_shape shape, int images, const float *__restrict__ x,
+                const float *__restrict__ k, float *__restrict__ y)
+{
+#if __CUDA_ARCH__ >= 900
+    enum { OUTS = FREQUENCIES + 1 - K, COLS = COLS_PLANES, WINDOW = COLS + K - 1 };
+    static_assert(WINDOW % 4 == 0, "whole float4");
+    constexpr filter_matrix<K> TO_U;
+    extern __shared__ float4 shared[];
+    const int M = shape.M, H = shape.H, W = shape.W, H_out = H - K + 1, W_out = W - K + 1;
+    const int plane = H_out * W_out, stage = images * plane;
+    float *const u = (float *)shared, *const staged = u + M * K * FREQUENCIES;
+    for (int i = threadIdx.x; i < M * K; i += BLK) {
+        float column[K], to[FREQUENCIES];
+        for (int p = 0; p < K; p++)
+            column[p] = k[(i / K * K + p) * K + i % K];
+        transform(to, TO_U.row, column);
+        for (int f = 0; f < FREQUENCIES; f++)
+            u[i * FREQUENCIES + f] = to[f];
+    }
+    __syncthreads();
+
+    /* Threads past the last tile do not store. A lane of each of the first warps copies an image. */
+    const int across = W_out / COLS, tiles = across * (H_out / OUTS), places = images * tiles;
+    const int place = min((int)threadIdx.x, places - 1), mine = place / tiles;
+    const int h0 = place % tiles / across * OUTS, w0 = place % across * COLS;
+    const int copied = threadIdx.x / 32;
+    const bool leads = threadIdx.x % 32 == 0 && copied < images;
+
+    const int groups = (shape.B + images - 1) / images;
+    const int rounds = groups / gridDim.x, left = groups % gridDim.x;
+    const int parts = left ? gridDim.x / left : 1;
+    int half = 0; /* the half of `staged` in use */
+    for (int round = 0; round <= rounds; round++) {
+        const int shares = round == rounds ? parts : 1, share = blockIdx.x % shares;
+        const int group = round * gridDim.x + blockIdx.x / shares;
+        if (group >= groups)
+            break;
+        const int b0 = group * images, b = min(b0 + mine, shape.B - 1);
+        float window[FREQUENCIES][WINDOW]; /* the rows of x, then the frequencies */
+        const float *in = x + ((size_t)b * H + h0) * W + w0;
+#pragma unroll
+        for (int r = 0; r < FREQUENCIES; r++)
+#pragma unroll
+            for (int q = 0; q < WINDOW; q += 4) {
+                const float4 four = *(const float4 *)(in + r * W + q);
+                window[r][q] = four.x, window[r][q + 1] = four.y;
+                window[r][q + 2] = four.z, window[r][q + 3] = four.w;
+            }
+#pragma unroll
+        for (int q = 0; q < WINDOW; q++) {
+            float column[FREQUENCIES], v[FREQUENCIES];
+#pragma unroll
+            for (int r = 0; r < FREQUENCIES; r++)
+                column[r] = window[r][q];
+            transform_column(v, column);
+#pragma unroll
+            for (int f = 0; f < FREQUENCIES; f++)
+                window[f][q] = v[f];
+        }
+#pragma unroll 1
+        for (int m = M * share / shares; m < M * (share + 1) / shares; m++, half ^= 1) {
+            const float4 *weight = shared + m * (K * FREQUENCIES / 4);
+            float sum[FREQUENCIES][COLS] = {};
+#pragma unroll
+            for (int q = 0; q < K; q++) {
+                __align__(16) float of[FREQUENCIES];
+                *(float4 *)&of[0] = weight[2 * q];
+                *(float4 *)&of[4] = weight[2 * q + 1];
+#pragma unroll
+                for (int f = 0; f < FREQUENCIES; f++)
+#pragma unroll
+                    for (int col = 0; col < COLS; col++)
+                        sum[f][col] += of[f] * window[f][q + col];
+            }
+            float outputs[COLS][OUTS];
+#pragma unroll
+            for (int col = 0; col < COLS; col++) {
+                float s[FREQUENCIES];
+#pragma unroll
+                for (int f = 0; f < FREQUENCIES; f++)
+                    s[f] = sum[f][col];
+                transform_back<OUTS>(outputs[col], s);
+            }
+            float *to = staged + half * stage + mine * plane + h0 * W_out + w0;
+            if (threadIdx.x < places)
+#pragma unroll
+                for (int o = 0; o < OUTS; o++, to += W_out)
+                    *(float4 *)to =
+                        make_float4(outputs[0][o], outputs[1][o], outputs[2][o], outputs[3][o]);
+            /* Makes the stores visible to the copy unit. The previous copy must have read the other
+             * half, which is filled next. */
+            asm volatile("fence.proxy.async.shared::cta;");
+            if (leads)
+                asm volatile("cp.async.bulk.wait_group.read 0;");
+            __syncthreads();
+            if (leads && b0 + copied < shape.B)
+                asm volatile(
+                    "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n"
+                    "cp.async.bulk.commit_group;" ::"l"(y +
+                                                        ((size_t)(b0 + copied) * M + m) * plane),
+                    "r"((unsigned)__cvta_generic_to_shared(staged + half * stage + copied * plane)),
+                    "r"((unsigned)(plane * sizeof(float)))
+                    : "memory");
+        }
+    }
+    if (leads)
+        asm volatile("cp.async.bulk.wait_group.read 0;");
+#endif
+}
+
 /** For all other layers: one thread per output, as in m2. */
 __global__ void __launch_bounds__(BLK)
     conv_any(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -606,6 +727,31 @@ static bool launch_winograd(const struct conv_shape *shape, const float *x, cons
                             : launch_tiles<K, 2>(shape, runs, x, k, y);
 }
 
+/** @return whether conv_planes() was launched. It needs code for a GPU with bulk copies, rows that
+ * begin at multiples of 16 bytes, tiles that fill a map, and enough images for two rounds. */
+template <int K>
+static bool launch_planes(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    const int H_out = shape->H - K + 1, W_out = shape->W - K + 1, outs = FREQUENCIES + 1 - K;
+    const int tiles = W_out / COLS_PLANES * (H_out / outs),
+              blocks = 2 * device_has(cudaDevAttrMultiProcessorCount);
+    if (shape->C != 1 || shape->W % COLS_PLANES != 0 || W_out % COLS_PLANES != 0 ||
+        H_out % outs != 0 || tiles == 0 || tiles > BLK || ((uintptr_t)x | (uintptr_t)y) % 16 != 0)
+        return false;
+    const int images = BLK / tiles < BLK / 32 ? BLK / tiles : BLK / 32;
+    const size_t staged = 2 * (size_t)images * H_out * W_out;
+    const size_t bytes = ((size_t)shape->M * K * FREQUENCIES + staged) * sizeof(float);
+    cudaFuncAttributes compiled = {};
+    if (shape->B < 2 * images * blocks ||
+        2 * (bytes + 1024) > (size_t)device_has(cudaDevAttrMaxSharedMemoryPerMultiprocessor) ||
+        cudaFuncGetAttributes(&compiled, conv_planes<K>) || compiled.ptxVersion < 90 ||
+        cudaFuncSetAttribute(conv_planes<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)bytes))
+        return false;
+    conv_planes<K><<<blocks, BLK, bytes>>>(*shape, images, x, k, y);
+    return true;
+}
+
 /** @return whether the kernel was launched */
 template <int K>
 static bool launch_one_map(const struct conv_shape *shape, const float *x, const float *k, float *y)
@@ -625,6 +771,9 @@ static bool launch_one_map(const struct conv_shape *shape, const float *x, const
 template <int K>
 static bool launch(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
+    if constexpr (K == 5) /* with K = 7, a window does not consist of whole float4 */
+        if (launch_planes<K>(shape, x, k, y))
+            return true;
     return launch_one_map<K>(shape, x, k, y) || launch_winograd<K>(shape, x, k, y);
 }
 /* END SOLUTION */

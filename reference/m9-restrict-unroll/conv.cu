@@ -61,6 +61,7 @@
 #include <cuda_pipeline_primitives.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <type_traits>
 
 /* Parameters: `grader sweep` compiles with other values, as -DBLK_MAP=128. */
 #ifndef BLK_MAP
@@ -77,6 +78,7 @@
 #define BLK_COLUMNS   (WARPS_COLUMNS * 32)
 #define BLK_ORDER     128  /* threads of a block of order_weights */
 #define FEW_IMAGES    1200 /* below, conv_columns uses small tiles */
+#define MANY_IMAGES   4000 /* from here on, conv_one_map uses wide tiles */
 #define BLK_ANY       256  /* threads of a block of conv_any */
 #define GRID_DIM_X    2147483647
 #define SHARED_MOST   49152 /* bytes of shared memory that a block gets without a special request */
@@ -100,13 +102,18 @@ __constant__ __align__(256) float ordered_weights[WEIGHTS_MOST];
  * in which the step computes columns. */
 #define STAGED_COLUMNS(K, W_OUT) (32 + ((K)-1) * (((W_OUT) + 30) / (W_OUT) + 1))
 
+/** The floats that one instruction loads or stores: 1, 2 or 4. */
+template <int COLS>
+using neighbours =
+    typename std::conditional<COLS == 4, float4,
+                              typename std::conditional<COLS == 2, float2, float>::type>::type;
+
 /** For layers with one input map: a thread loads the input of ROWS x COLS outputs into registers,
- * and computes these outputs in every output map from it. COLS = 2 loads and stores two floats at a
- * time.
- * @pre shape.C = 1, shape.K = K; COLS divides W and W_out; shared memory for k, each map rounded up
+ * and computes these outputs in every output map from it. It loads and stores COLS floats at a time.
+ * @pre shape.C = 1, shape.K = K; COLS divides W, W_out and K - 1; shared memory for k, each map rounded up
  * to 4 floats; shape.B * positions of an image < 2^31; at most M blocks in y direction */
 template <int K, int ROWS, int COLS>
-__global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
+__global__ void __launch_bounds__(BLK_MAP, K <= 5 && COLS <= 2 ? 3 : 2)
     conv_one_map(struct conv_shape shape, const float *__restrict__ x, const float *__restrict__ k,
                  float *__restrict__ y)
 {
@@ -121,19 +128,13 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
     const int h0 = place / across % down * ROWS, w = place % across * COLS;
     const size_t b = place / across / down;
 
-    float window[ROWS + K - 1][K + COLS - 1];
+    __align__(16) float window[ROWS + K - 1][K + COLS - 1];
 #pragma unroll
     for (int r = 0; r < ROWS + K - 1; r++) { /* past the lower edge, the last row again */
         const float *row = x + (b * H + min(h0 + r, H - 1)) * W + w;
 #pragma unroll
         for (int q = 0; q < K + COLS - 1; q += COLS)
-            if constexpr (COLS == 2) {
-                const float2 two = *(const float2 *)(row + q);
-                window[r][q] = two.x;
-                window[r][q + 1] = two.y;
-            } else {
-                window[r][q] = row[q];
-            }
+            *(neighbours<COLS> *)&window[r][q] = *(const neighbours<COLS> *)(row + q);
     }
     /* The blocks of a column of the grid share the maps. The weights are copied after the loads of
      * the window have begun, which proceed meanwhile. */
@@ -145,10 +146,11 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
     }
     __syncthreads();
 
+    constexpr int UNROLLED = COLS <= 2 ? 4 : 2; /* maps; more would need too many registers */
     float *out = y + ((b * M + m0) * H_out + h0) * W_out + w;
-#pragma unroll 4
+#pragma unroll UNROLLED
     for (int m = 0; m < maps; m++, out += (size_t)H_out * W_out) {
-        float weight[QUADS * 4], sum[ROWS][COLS] = {};
+        __align__(16) float weight[QUADS * 4], sum[ROWS][COLS] = {};
 #pragma unroll
         for (int quad = 0; quad < QUADS; quad++)
             *(float4 *)&weight[quad * 4] = weights[m * QUADS + quad];
@@ -163,12 +165,8 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
                         sum[r][col] += window[r + p][q + col] * weight[p * K + q];
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
-            if (mine < places && h0 + r < H_out) {
-                if constexpr (COLS == 2)
-                    *(float2 *)(out + (size_t)r * W_out) = make_float2(sum[r][0], sum[r][1]);
-                else
-                    out[(size_t)r * W_out] = sum[r][0];
-            }
+            if (mine < places && h0 + r < H_out)
+                *(neighbours<COLS> *)(out + (size_t)r * W_out) = *(neighbours<COLS> *)sum[r];
     }
 }
 
@@ -484,7 +482,12 @@ static bool launch_one_map(const struct conv_shape *shape, const float *x, const
 {
     const int H_out = shape->H - K + 1, W_out = shape->W - K + 1;
     const size_t bytes = (size_t)shape->M * ROUND_UP(K * K, 4) * sizeof(float);
-    const int cols = shape->W % 2 == 0 && W_out % 2 == 0 ? 2 : 1;
+    /* Tiles of four columns need fewer instructions and more registers, which pays if all
+     * multiprocessors have much work. As for conv_columns, not on the virtual GPU. */
+    const bool many = shape->B >= MANY_IMAGES && is_for_hopper((const void *)conv_any<K>);
+    int cols = K == 5 && many ? 4 : 2;
+    while (shape->W % cols != 0 || W_out % cols != 0)
+        cols /= 2;
     const size_t places =
         (size_t)shape->B * (ROUND_UP(H_out, ROWS_MAP) / ROWS_MAP) * (W_out / cols);
     if (shape->C != 1 || bytes > SHARED_MOST || places + BLK_MAP > GRID_DIM_X)
@@ -495,10 +498,11 @@ static bool launch_one_map(const struct conv_shape *shape, const float *x, const
     const unsigned blocks = blocks_for(places, threads);
     const unsigned shares = 3 * device_has(cudaDevAttrMultiProcessorCount) / blocks;
     const dim3 grid(blocks, shares < 1 ? 1 : shares < (unsigned)shape->M ? shares : shape->M);
-    if (cols == 2)
-        conv_one_map<K, ROWS_MAP, 2><<<grid, threads, bytes>>>(*shape, x, k, y);
-    else
-        conv_one_map<K, ROWS_MAP, 1><<<grid, threads, bytes>>>(*shape, x, k, y);
+    auto kernel = cols == 2 ? conv_one_map<K, ROWS_MAP, 2> : conv_one_map<K, ROWS_MAP, 1>;
+    if constexpr (K == 5)
+        if (cols == 4)
+            kernel = conv_one_map<K, ROWS_MAP, 4>;
+    kernel<<<grid, threads, bytes>>>(*shape, x, k, y);
     return true;
 }
 

@@ -89,7 +89,7 @@ __global__ void zeros_in_loop(struct conv_shape shape, const float *x, const flo
     if (h < H_out && w < W_out)
         Y(b, m, h, w) = a;
 }
-/* expect: elements of x and k were loaded for each product */
+/* expect: of the products were computed by threads that loaded about two elements for each */
 int decoy_zero_rounds(ARGUMENTS)
 {
     const int n = ((15 + s->K) * (15 + s->K) + s->K * s->K) * 4;
@@ -197,6 +197,7 @@ SUBMISSION(decoy_third_alone, go_some<true>(s, x, k, y))
 SUBMISSION(right_rest_alone, go_some<false>(s, x, k, y))
 
 /* Four outputs per thread, 16 columns apart: in the network's layers nearly two of them are past the edge, where x is 0. */
+template <int TAPS>
 __global__ void coarsened(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -210,7 +211,7 @@ __global__ void coarsened(struct conv_shape shape, const float *x, const float *
             for (int i = threadIdx.x; i < pitch; i += T)
                 s[r * pitch + i] = h0 + r < H && w0 + i < W ? X(b, c, h0 + r, w0 + i) : 0.f;
         __syncthreads();
-#pragma unroll 1
+#pragma unroll(TAPS)
         for (int t = 0; t < K * K; t++)
             for (int i = 0; i < FACTOR; i++)
                 sum[i] +=
@@ -223,16 +224,19 @@ __global__ void coarsened(struct conv_shape shape, const float *x, const float *
             Y(b, m, h, w) = sum[i];
     }
 }
-/* expect: pass */
-int right_coarsened(ARGUMENTS)
+template <int TAPS> static int go_coarsened(ARGUMENTS)
 {
     const size_t bytes = 4 * (63 + s->K) * (15 + s->K);
     if (bytes > 48 << 10)
         return launch_plain(s, x, k, y);
-    coarsened<<<dim3((s->W - s->K + 64) / 64, (s->H - s->K + 16) / 16, s->B * s->M), dim3(16, 16),
-                bytes>>>(*s, x, k, y);
+    coarsened<TAPS><<<dim3((s->W - s->K + 64) / 64, (s->H - s->K + 16) / 16, s->B * s->M),
+                      dim3(16, 16), bytes>>>(*s, x, k, y);
     return failed();
 }
+/* expect: pass */
+SUBMISSION(right_coarsened, go_coarsened<1>(s, x, k, y))
+/* expect: pass */
+SUBMISSION(right_coarsened_unrolled, go_coarsened<4>(s, x, k, y))
 
 /* One output per thread, whose weights come from shared memory by compare-and-swaps that never swap. */
 __global__ void swaps(struct conv_shape shape, const float *x, const float *k, float *y)

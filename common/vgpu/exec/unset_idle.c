@@ -116,7 +116,8 @@ static bool is_final(struct finder *f, uint32_t slot)
     bool final = !in->guard && !f->after[in->index] && precedes_load(f, in->index);
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
-    if (!final && may_be_early(in, &o)) {
+    /* (Before the load, what it reads need no longer be live.) */
+    if (!final && f->after[in->index] && may_be_early(in, &o)) {
         final = true;
         for (int i = 0; i < o.read_count && final; i++)
             final = is_final(f, o.reads[i]);

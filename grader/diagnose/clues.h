@@ -6,6 +6,7 @@
  *     hypothesis.c   does a fault of faults.def predict every output?
  *     region.c       do the wrong elements fill a region of the tensor?
  *     terms.c        which products do the outputs leave out or repeat?
+ *     block_gaps.c   do blocks store fewer outputs than the launch assumes?
  *     condition.c    does the mistake depend only on the shape?
  */
 #pragma once
@@ -74,3 +75,14 @@ bool gr_find_terms(const struct gr_clues *clues, struct gr_terms_found *to);
 /** Writes a condition that is true for the shapes of all wrong cases and of no right case, such as
  * "C > 1". @return false, and an empty string, if there is no such condition. */
 bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room);
+
+/** How blocks leave out outputs along some axes. */
+struct gr_block_gaps {
+    bool axis[2];        /**< rows, columns */
+    size_t step, stored; /**< outputs of a block along an axis: in the launch, in the kernel */
+    bool is_end;         /**< they are missing at the end, otherwise after each block */
+};
+
+/** @return whether the unwritten outputs of all wrong cases have this reason, and no others are
+ * unwritten. */
+bool gr_find_block_gaps(const struct gr_clues *clues, struct gr_block_gaps *to);

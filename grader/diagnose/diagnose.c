@@ -303,6 +303,25 @@ static bool are_isolated(const struct gr_clues *clues)
     return true;
 }
 
+static const char *say_unwritten(const struct gr_clues *clues, const struct gr_contents *c,
+                                 struct gr_diagnosis *to)
+{
+    struct gr_block_gaps gaps;
+    if (c->unwritten == clues->elems)
+        return "The code does not store into y yet. Write the loops over b, m, h and w, and store one sum in each round.";
+    if (c->unwritten != clues->wrong || !gr_find_block_gaps(clues, &gaps))
+        return "Every (b, m, h, w) must be stored once. Print the indices that your loops visit for the smallest wrong shape.";
+    const char *axes = gaps.axis[0] && gaps.axis[1] ? "rows and columns"
+                       : gaps.axis[0]               ? "rows"
+                                                    : "columns";
+    add(MESSAGE(to),
+        gaps.is_end
+            ? ": the last %s, as if there were a block for each %zu of them and each block stored %zu"
+            : ": %s, as if blocks began %zu apart and each stored %zu of them",
+        axes, gaps.step, gaps.stored);
+    return "do the launch and the kernel use the same size of a tile, in the number of blocks, in the first output of a block, and in the condition of the threads that store?";
+}
+
 static bool look_at_nan(const struct gr_clues *clues, const struct gr_contents *c,
                         struct gr_diagnosis *to)
 {
@@ -319,11 +338,7 @@ static bool look_at_nan(const struct gr_clues *clues, const struct gr_contents *
     if (c->unwritten) {
         add(MESSAGE(to), "%zu of %zu elements are wrong; %zu were never written", clues->wrong,
             clues->elems, c->unwritten);
-        return name(
-            to, "unwritten",
-            c->unwritten == clues->elems
-                ? "The code does not store into y yet. Write the loops over b, m, h and w, and store one sum in each round."
-                : "Every (b, m, h, w) must be stored once. Print the indices that your loops visit for the smallest wrong shape.");
+        return name(to, "unwritten", say_unwritten(clues, c, to));
     }
     if (c->other_nan + c->gpu_nan) {
         add(MESSAGE(to), "%zu of %zu wrong elements are NaN%s", c->other_nan + c->gpu_nan,

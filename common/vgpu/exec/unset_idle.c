@@ -86,8 +86,9 @@ static bool precedes_load(struct finder *f, uint32_t writer)
 /* @return whether an instruction has the same result if it is executed early. */
 static bool may_be_early(const struct ir_insn *in, const struct ptx_operands *o)
 {
-    return ptx_flow_computes(in) && in->op != IR_SREG && in->op != IR_SREG_PRED &&
-           in->op != IR_UNPACK && !in->guard && o->write_count <= (ptx_is_compare(in) ? 2 : 1);
+    const bool may_change = in->op == IR_SREG && in->sub > SREG_NCTAID_Z; /* such as the clock */
+    return ptx_flow_computes(in) && !may_change && in->op != IR_SREG_PRED && in->op != IR_UNPACK &&
+           !in->guard && o->write_count <= (ptx_is_compare(in) ? 2 : 1);
 }
 
 static void add_early(struct finder *f, const struct ir_insn *in)
@@ -198,6 +199,31 @@ static void find_writers(struct finder *f)
     }
 }
 
+/* Removes instructions that no condition needs: those of branches that lead to all uses either way. */
+static void remove_unneeded(struct finder *f)
+{
+    const struct ptx_flow *const flow = f->s.flow;
+    struct unset_conditions *const c = f->c;
+    bool is_needed[MOST_EARLY];
+    memset(f->final, UNKNOWN, f->s.f->slot_count); /* from here on: IS_FINAL if it is needed */
+    for (int i = 0; i < c->count; i++)
+        f->final[flow->slot_of[c->of[i].predicate / 4] - 1] = IS_FINAL;
+    for (int i = c->early_count; i-- > 0;) {
+        struct ptx_operands o;
+        ptx_flow_sources(flow, &f->s.f->insns[c->early[i].index], &o);
+        is_needed[i] = false;
+        for (int k = 0; k < o.write_count; k++)
+            is_needed[i] |= f->final[o.writes[k]] == IS_FINAL;
+        for (int k = 0; k < o.read_count && is_needed[i]; k++)
+            f->final[o.reads[k]] = IS_FINAL;
+    }
+    int kept = 0;
+    for (int i = 0; i < c->early_count; i++)
+        if (is_needed[i])
+            c->early[kept++] = c->early[i];
+    c->early_count = kept;
+}
+
 static struct unset_conditions *find_conditions(struct vg_module *m, const struct ir_function *f,
                                                 const struct ir_insn *load)
 {
@@ -211,6 +237,7 @@ static struct unset_conditions *find_conditions(struct vg_module *m, const struc
         abort();
     find_writers(&x);
     walk(&x, load->index, false, -1, -1, false, x.after);
+    x.s.after = x.after;
     for (uint32_t k = 0; k < load->vector; k++) {
         const uint32_t slot = x.s.flow->slot_of[ptx_element_slot(f, load, k, load->d) / 4];
         if (!slot || load->unread >> k & 1)
@@ -221,6 +248,7 @@ static struct unset_conditions *find_conditions(struct vg_module *m, const struc
             break;
         }
     }
+    remove_unneeded(&x);
     unset_search_end(&x.s);
     free(x.writer);
     free(x.is_written);

@@ -17,6 +17,7 @@ struct unset_search {
     uint8_t
         *always;   /**< [blocks] 1: executed after each execution of the load, 2: not; 0: unknown */
     uint8_t *seen; /**< [insn_count] */
+    const uint8_t *after; /**< [insn_count] instructions that may follow the load; NULL: all do */
     uint32_t *stack, *next;
     uint32_t load;
 };

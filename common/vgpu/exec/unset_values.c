@@ -348,7 +348,7 @@ static void grow(struct unset_search *s,
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < s->f->insn_count; i++)
-            more |= add(s, &s->f->insns[i]);
+            more |= (!s->after || s->after[i]) && add(s, &s->f->insns[i]);
     }
 }
 
